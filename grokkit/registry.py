@@ -1,0 +1,59 @@
+"""Names for kinds of settings, so that a notebook can add its own in a few lines.
+
+Tasks, priors and optimizers are each a family of frozen dataclasses. A registry gives
+every member a name, ``kind``, under which the command line and saved specs know it.
+"""
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
+from typing import Generic, TypeVar
+
+
+T = TypeVar("T")
+
+
+class Registry(Mapping[str, type[T]], Generic[T]):
+    """The classes of one family by name.
+
+    Args:
+        family: what is registered, singular, for messages: ``"task"``.
+    """
+
+    def __init__(self, family: str) -> None:
+        self.family = family
+        self._members: dict[str, type[T]] = {}
+
+    def register(self, kind: str) -> Callable[[type[T]], type[T]]:
+        """A class decorator that adds a frozen dataclass to the family as ``kind``.
+
+        Registering a name again replaces it, so a notebook cell can be run twice.
+
+        Raises:
+            TypeError: the class is not a frozen dataclass; a spec could not be hashed.
+        """
+
+        def add(cls: type[T]) -> type[T]:
+            params = getattr(cls, "__dataclass_params__", None)
+            if not dataclasses.is_dataclass(cls) or params is None or not params.frozen:
+                raise TypeError(f"{cls.__name__}: a {self.family} must be a frozen dataclass")
+            cls.kind = kind  # type: ignore[attr-defined]
+            self._members[kind] = cls
+            return cls
+
+        return add
+
+    def __getitem__(self, kind: str) -> type[T]:
+        try:
+            return self._members[kind]
+        except KeyError:
+            allowed = ", ".join(sorted(self._members))
+            raise ValueError(f"{self.family}: no {kind!r}; allowed: {allowed}") from None
+
+    def __contains__(self, kind: object) -> bool:
+        return kind in self._members
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._members)
+
+    def __len__(self) -> int:
+        return len(self._members)

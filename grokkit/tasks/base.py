@@ -1,0 +1,110 @@
+"""What a sparse task is, and the data that it becomes (Definition 3.1).
+
+A *task* is a small frozen dataclass of settings (``ModularAddition(p=43, ...)``); its
+``build(seed)`` makes *task data*: token sequences, target classes, and the positions on
+which the target truly depends. Everything later in the package sees only task data.
+
+Axis names: ``example`` (a sequence), ``pos`` (a position in it).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import ClassVar
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class Sequences:
+    """A set of sequences with their targets: a train set, a test set, or a longer one.
+
+    Attributes:
+        tokens: token ids; the last position is the query (the "=" sign).
+        targets: the class of each sequence.
+        informative: true where the target depends on the token: the set I* of each
+            sequence. The same row for every sequence where I* is fixed.
+        group: the number of the underlying input (an operand pair, a bit string), the
+            same for several distractor draws of it. No group is in train and test.
+    """
+
+    tokens: Int[Tensor, "example pos"]
+    targets: Int[Tensor, " example"]
+    informative: Bool[Tensor, "example pos"]
+    group: Int[Tensor, " example"]
+
+    def __len__(self) -> int:
+        return len(self.targets)
+
+    def __getitem__(self, rows: Tensor | slice) -> "Sequences":
+        return Sequences(**{f.name: getattr(self, f.name)[rows] for f in fields(self)})
+
+    @property
+    def length(self) -> int:
+        """T, the number of positions, the query included."""
+        return self.tokens.shape[1]
+
+    @cached_property
+    def oracle(self) -> Float[Tensor, "example pos"]:
+        """alpha*, the oracle attention: 1/k on the informative positions, 0 elsewhere."""
+        mask = self.informative.to(torch.float32)
+        return mask / mask.sum(dim=1, keepdim=True)
+
+    def to(self, device: torch.device | str) -> "Sequences":
+        """The same sequences on another device."""
+        return Sequences(**{f.name: getattr(self, f.name).to(device) for f in fields(self)})
+
+
+@dataclass(frozen=True, eq=False)
+class TaskData:
+    """Train and test sequences over one vocabulary. Train and test share no group.
+
+    Attributes:
+        train: the sequences that are trained on.
+        test: the held-out sequences of the same kind.
+        n_tokens: the size of the vocabulary.
+        n_classes: the number of target classes.
+        extra: further test sets by name, such as longer sequences ("length 12").
+        mirror_rate: the fraction of test sequences whose mirror image, the operands
+            swapped, is trained on. ``nan`` where operands do not commute.
+    """
+
+    train: Sequences
+    test: Sequences
+    n_tokens: int
+    n_classes: int
+    extra: Mapping[str, Sequences] = field(default_factory=dict)
+    mirror_rate: float = float("nan")
+
+    @property
+    def max_length(self) -> int:
+        """The longest sequence in any of the sets."""
+        return max(s.length for s in (self.train, self.test, *self.extra.values()))
+
+    def to(self, device: torch.device | str) -> "TaskData":
+        """The same data on another device."""
+        return TaskData(
+            self.train.to(device),
+            self.test.to(device),
+            self.n_tokens,
+            self.n_classes,
+            {name: s.to(device) for name, s in self.extra.items()},
+            self.mirror_rate,
+        )
+
+
+class Task:
+    """The base of every task: a frozen dataclass of settings with a ``build``.
+
+    A task of your own is a frozen dataclass that inherits from this class, is decorated
+    with :func:`grokkit.tasks.register_task`, and refuses settings that make no sense in
+    ``__post_init__`` (a ``ValueError`` that names the field).
+    """
+
+    kind: ClassVar[str]
+
+    def build(self, seed: int) -> TaskData:
+        """The data of this task for one seed: the split and the distractors."""
+        raise NotImplementedError
