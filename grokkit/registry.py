@@ -4,12 +4,11 @@ Tasks, priors and optimizers are each a family of frozen dataclasses. A registry
 every member a name, ``kind``, under which the command line and saved specs know it.
 """
 
-import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from typing import Generic, TypeVar
 
-
 T = TypeVar("T")
+C = TypeVar("C", bound=type)
 
 
 class Registry(Mapping[str, type[T]], Generic[T]):
@@ -23,7 +22,7 @@ class Registry(Mapping[str, type[T]], Generic[T]):
         self.family = family
         self._members: dict[str, type[T]] = {}
 
-    def register(self, kind: str) -> Callable[[type[T]], type[T]]:
+    def register(self, kind: str) -> Callable[[C], C]:
         """A class decorator that adds a frozen dataclass to the family as ``kind``.
 
         Registering a name again replaces it, so a notebook cell can be run twice.
@@ -32,12 +31,14 @@ class Registry(Mapping[str, type[T]], Generic[T]):
             TypeError: the class is not a frozen dataclass; a spec could not be hashed.
         """
 
-        def add(cls: type[T]) -> type[T]:
-            params = getattr(cls, "__dataclass_params__", None)
-            if not dataclasses.is_dataclass(cls) or params is None or not params.frozen:
+        def add(cls: C) -> C:
+            # The class's own parameters: an undecorated child of a frozen dataclass
+            # inherits its parent's, and its own fields would silently be none.
+            params = vars(cls).get("__dataclass_params__")
+            if params is None or not params.frozen:
                 raise TypeError(f"{cls.__name__}: a {self.family} must be a frozen dataclass")
-            cls.kind = kind  # type: ignore[attr-defined]
-            self._members[kind] = cls
+            cls.kind = kind  # pyright: ignore[reportAttributeAccessIssue]
+            self._members[kind] = cls  # pyright: ignore[reportArgumentType]
             return cls
 
         return add

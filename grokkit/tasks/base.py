@@ -16,6 +16,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from grokkit.registry import Registry
+
 
 @dataclass(frozen=True, eq=False)
 class Sequences:
@@ -64,7 +66,7 @@ class TaskData:
     Attributes:
         train: the sequences that are trained on.
         test: the held-out sequences of the same kind.
-        n_tokens: the size of the vocabulary.
+        vocabulary: the name of each token id, for people: "17", "=", "A".
         n_classes: the number of target classes.
         extra: further test sets by name, such as longer sequences ("length 12").
         mirror_rate: the fraction of test sequences whose mirror image, the operands
@@ -73,10 +75,19 @@ class TaskData:
 
     train: Sequences
     test: Sequences
-    n_tokens: int
+    vocabulary: tuple[str, ...]
     n_classes: int
     extra: Mapping[str, Sequences] = field(default_factory=dict)
     mirror_rate: float = float("nan")
+
+    @property
+    def n_tokens(self) -> int:
+        """The number of token ids."""
+        return len(self.vocabulary)
+
+    def spell(self, tokens: Int[Tensor, " pos"]) -> str:
+        """One sequence in words: ``"17 A 5 C ="``."""
+        return " ".join(self.vocabulary[token] for token in tokens.tolist())
 
     @property
     def max_length(self) -> int:
@@ -88,7 +99,7 @@ class TaskData:
         return TaskData(
             self.train.to(device),
             self.test.to(device),
-            self.n_tokens,
+            self.vocabulary,
             self.n_classes,
             {name: s.to(device) for name, s in self.extra.items()},
             self.mirror_rate,
@@ -100,7 +111,7 @@ class Task:
 
     A task of your own is a frozen dataclass that inherits from this class, is decorated
     with :func:`grokkit.tasks.register_task`, and refuses settings that make no sense in
-    ``__post_init__`` (a ``ValueError`` that names the field).
+    ``__post_init__`` (:func:`grokkit.errors.refuse` names the field).
     """
 
     kind: ClassVar[str]
@@ -108,3 +119,22 @@ class Task:
     def build(self, seed: int) -> TaskData:
         """The data of this task for one seed: the split and the distractors."""
         raise NotImplementedError
+
+
+def tuples_for_lists(task: Task, *names: str) -> None:
+    """Turn the named settings of a new task into tuples where they are lists.
+
+    A task read from JSON has lists, and a learner may type one; a frozen task with a list
+    in it could not be hashed. To be called first thing in ``__post_init__``.
+    """
+    for name in names:
+        value = getattr(task, name)
+        if isinstance(value, list):
+            object.__setattr__(task, name, tuple(value))
+
+
+tasks: Registry[Task] = Registry("task")
+"""The tasks by name: ``tasks["modular_addition"]`` is :class:`ModularAddition`."""
+
+register_task = tasks.register
+"""A class decorator, ``@register_task("my_task")``, that adds a task to :data:`tasks`."""

@@ -1,0 +1,372 @@
+"""Notebooks made from their sources, one way: ``NN_name.py`` to ``NN_name.ipynb``.
+
+A lesson is written as a Jupytext percent script, which reads well in a diff, and committed
+a second time as the executed notebook, which is what a learner opens. :func:`build` makes
+the second from the first; :func:`check` says, without running anything, where the two have
+come apart. A notebook is a function of its source and its outputs alone: cell ids come from
+the cells' content, and what changes from run to run (times, widget ids) is left out.
+"""
+
+import difflib
+import hashlib
+import os
+import re
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import jupytext
+import nbformat
+from jupyter_client.kernelspec import KernelSpecManager
+from jupyter_client.manager import AsyncKernelManager
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+from nbformat import NotebookNode
+
+from grokkit.errors import refuse
+
+LARGEST_BYTES = 400_000
+"""A notebook larger than this is refused: it belongs in a repository and on slow networks."""
+
+CELL_SECONDS = 600
+"""How long one cell may run while a notebook is built."""
+
+_KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+_WIDGET = "application/vnd.jupyter.widget-view+json"
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]{6,}")
+_ANSI = re.compile(r"\x1b\[[0-9;]*m")
+
+
+class NotebookError(RuntimeError):
+    """A notebook that cannot be built; the message names the notebook and the cell."""
+
+
+def build(folder: Path | str, names: Sequence[str] = (), execute: bool = True) -> list[Path]:
+    """Write the notebooks of a folder anew from their sources.
+
+    Args:
+        folder: where the sources lie, and where the notebooks go.
+        names: which to build: stems or their numbers (``01_sparse_tasks``, ``01``); all if empty.
+        execute: run every cell in a fresh single-threaded kernel. Otherwise the outputs of
+            cells whose code has not changed are kept, and changed cells are left without.
+
+    Returns:
+        The notebooks written, in order.
+
+    Raises:
+        SettingError: there is no such folder, or no such notebook in it.
+        NotebookError: a source is malformed; a cell raised, ran too long, or wrote to
+            stderr; an output shows a memory address; the notebook came out too large.
+            The notebook that was there before is left as it was.
+    """
+    return [build_one(source, execute) for source in sources(folder, names)]
+
+
+def build_one(source: Path, execute: bool = True) -> Path:
+    """Write the notebook of one source; see :func:`build`."""
+    target = source.with_suffix(".ipynb")
+    notebook = _generate(source)
+    if execute:
+        _execute(notebook, source)
+    elif target.exists():
+        _adopt_outputs(notebook, _read(target))
+    text = _write(notebook)
+    problems = _problems_of_outputs(notebook, text) if execute else []
+    if problems:
+        raise NotebookError(f"{target.name}: {problems[0]}")
+    target.write_text(text, encoding="utf-8", newline="\n")
+    return target
+
+
+def check(folder: Path | str, names: Sequence[str] = ()) -> list[str]:
+    """Where the notebooks of a folder differ from what :func:`build` would write.
+
+    Nothing is executed, so outputs are taken as they stand; but every code cell must have
+    been run, in order, without an error.
+
+    Args:
+        folder: where the sources and the notebooks lie.
+        names: which to check, as in :func:`build`; all if empty.
+
+    Returns:
+        One line for each difference, each naming the notebook and the cell; empty if none.
+
+    Raises:
+        SettingError: there is no such folder, or no such notebook in it.
+    """
+    found = sources(folder, names)
+    differences = [line for source in found for line in _check_one(source)]
+    if not names:
+        for notebook in sorted(Path(folder).glob("*.ipynb")):
+            if notebook.with_suffix(".py") not in found:
+                differences.append(f"{notebook.name}: has no source {notebook.stem}.py")
+    return differences
+
+
+def sources(folder: Path | str, names: Sequence[str] = ()) -> list[Path]:
+    """The sources in a folder, in order: the ``NN_name.py``, or those of them named.
+
+    Raises:
+        SettingError: there is no such folder, or a name that fits no source in it.
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        refuse("folder", str(folder), "a folder with lessons, such as course")
+    found = {path.stem: path for path in sorted(folder.glob("[0-9][0-9]_*.py"))}
+    if not names:
+        return list(found.values())
+    chosen = set()
+    for name in names:
+        wanted = name.removesuffix(".py").removesuffix(".ipynb")
+        fitting = [stem for stem in found if wanted in (stem, stem[:2])]
+        if not fitting:
+            refuse("name", name, ", ".join(found) or f"nothing, as {folder} has no NN_name.py")
+        chosen.update(fitting)
+    return [path for stem, path in found.items() if stem in chosen]
+
+
+# --- from the source to the notebook ------------------------------------------------------
+
+
+def _generate(source: Path) -> NotebookNode:
+    """The notebook of a source, with no outputs."""
+    try:
+        notebook = jupytext.reads(source.read_text(encoding="utf-8"), fmt="py:percent")
+    except Exception as error:  # whatever the header or a cell's options made the parser raise
+        raise NotebookError(f"{source.name}: not a percent script: {error}") from error
+    kernel = notebook.metadata.get("kernelspec", _KERNEL)
+    if kernel.get("name") != _KERNEL["name"]:
+        raise NotebookError(
+            f"{source.name}: its header asks for the kernel {kernel.get('name')!r}; "
+            f"allowed: {_KERNEL['name']!r}"
+        )
+    # Jupytext's own entry is left out: with it JupyterLab would write a learner's changes
+    # back into the source.
+    notebook.metadata = _metadata()
+    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    used: dict[str, int] = {}
+    for cell in notebook.cells:
+        cell.metadata.pop("lines_to_next_cell", None)
+        name = hashlib.blake2b(
+            f"{cell.cell_type}\n{cell.source}".encode(), digest_size=4
+        ).hexdigest()
+        used[name] = used.get(name, 0) + 1
+        cell.id = name if used[name] == 1 else f"{name}-{used[name]}"
+    return notebook
+
+
+def _metadata() -> NotebookNode:
+    return NotebookNode(kernelspec=NotebookNode(_KERNEL), language_info=NotebookNode(name="python"))
+
+
+def _adopt_outputs(notebook: NotebookNode, old: NotebookNode) -> None:
+    """Take over the outputs of the cells that the old notebook has with the same code.
+
+    An id stands for a cell's content, but only in notebooks that :func:`build` wrote, so the
+    code is compared too.
+    """
+    by_id = {cell.get("id"): cell for cell in old.cells}
+    for cell in notebook.cells:
+        match = by_id.get(cell.id)
+        if cell.cell_type == "code" and match is not None and match.source == cell.source:
+            cell.outputs = match.get("outputs", [])
+            cell.execution_count = match.get("execution_count")
+
+
+def _execute(notebook: NotebookNode, source: Path) -> None:
+    """Run every cell in a fresh kernel of this very Python, and tidy what they show."""
+    with tempfile.TemporaryDirectory(prefix="grokkit-") as profile:
+        threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+        environment = {name: value for name, value in os.environ.items() if name != "MPLBACKEND"}
+        environment |= dict.fromkeys(threads, "1")
+        environment |= {"TQDM_DISABLE": "1", "PYTHONHASHSEED": "0"}
+        environment |= {"IPYTHONDIR": profile}  # no start-up scripts of the user's own
+        manager = AsyncKernelManager(
+            kernel_name=_KERNEL["name"],
+            # No kernels but the one that comes with this environment.
+            kernel_spec_manager=KernelSpecManager(kernel_dirs=[]),
+        )
+        client = NotebookClient(
+            notebook,
+            km=manager,
+            timeout=CELL_SECONDS,
+            resources={"metadata": {"path": str(source.parent)}},
+            extra_arguments=["--IPKernelApp.log_level=40"],  # errors only
+            record_timing=False,
+            store_widget_state=False,
+        )
+        try:
+            client.execute(env=environment, cleanup_kc=True)  # ours is the manager to clean up
+        except CellExecutionError as error:
+            raise NotebookError(f"{source.name}: {_where_it_raised(notebook, error)}") from None
+        except (CellTimeoutError, DeadKernelError) as error:
+            raise NotebookError(f"{source.name}: {error}") from error
+    notebook.metadata = _metadata()  # the client wrote this Python's version into it
+    for cell in notebook.cells:
+        cell.metadata.pop("execution", None)
+        if cell.cell_type == "code":
+            cell.outputs = list(_tidied(cell.outputs))
+
+
+def _where_it_raised(notebook: NotebookNode, error: CellExecutionError) -> str:
+    for number, cell in enumerate(notebook.cells, 1):
+        for output in cell.get("outputs", []):
+            if output.output_type == "error":
+                traceback = _ANSI.sub("", "\n".join(output.traceback))
+                return f"cell {number} raised {output.ename}: {output.evalue}\n{traceback}"
+    return str(error)
+
+
+def _tidied(outputs: list[NotebookNode]) -> Iterator[NotebookNode]:
+    """The outputs without live widgets, and with the pieces of one stream joined.
+
+    A widget is alive only beside its kernel; stored, it would show as an error and under a
+    new id in every build. Where a stream is cut into pieces is up to the clock.
+    """
+    last = None
+    for output in outputs:
+        if _WIDGET in output.get("data", {}):
+            continue
+        if (
+            last is not None
+            and output.output_type == last.output_type == "stream"
+            and output.name == last.name
+        ):
+            last.text += output.text
+            continue
+        if last is not None:
+            yield last
+        last = output
+    if last is not None:
+        yield last
+
+
+def _read(path: Path) -> NotebookNode:
+    """A notebook as it lies on disk, whatever its version; nothing is upgraded."""
+    return nbformat.reader.reads(path.read_text(encoding="utf-8"))
+
+
+def _write(notebook: NotebookNode) -> str:
+    nbformat.validate(notebook)
+    return nbformat.writes(notebook).rstrip("\n") + "\n"
+
+
+# --- what must hold of a finished notebook ------------------------------------------------
+
+
+def _problems_of_outputs(notebook: NotebookNode, text: str) -> list[str]:
+    problems = []
+    runs = 0
+    for number, cell in enumerate(notebook.cells, 1):
+        if cell.cell_type != "code" or not cell.source.strip():
+            continue
+        runs += 1
+        where = f"cell {number} ({_first_line(cell.source)})"
+        if cell.execution_count is None:
+            problems.append(f"{where} has never been executed")
+        elif cell.execution_count != runs:
+            problems.append(
+                f"{where} was executed out of order: as number {cell.execution_count}, "
+                f"but it is number {runs}"
+            )
+        for output in cell.outputs:
+            if output.output_type == "error":
+                problems.append(f"{where} shows an error: {output.ename}: {output.evalue}")
+            elif output.output_type == "stream" and output.name == "stderr":
+                problems.append(f"{where} wrote to stderr: {_first_line(output.text)}")
+            shown = output.get("text", output.get("data", {}).get("text/plain", ""))
+            if _ADDRESS.search(shown):
+                problems.append(
+                    f"{where} shows a memory address, which changes from run to run: "
+                    f"{_first_line(shown)}"
+                )
+    size = len(text.encode())
+    if size > LARGEST_BYTES:
+        problems.append(f"has {size:,} bytes; allowed: {LARGEST_BYTES:,}")
+    return problems
+
+
+def _check_one(source: Path) -> list[str]:
+    target = source.with_suffix(".ipynb")
+    if not target.exists():
+        return [f"{target.name}: missing; {source.name} has never been built"]
+    try:
+        wanted = _generate(source)
+    except NotebookError as error:
+        return [_first_line(str(error))]
+    text = target.read_text(encoding="utf-8")
+    try:
+        found = _read(target)
+        nbformat.validate(found)
+    except Exception as error:  # not JSON, not a notebook, or not a valid one
+        return [f"{target.name}: not a valid notebook: {_first_line(str(error))}"]
+    lines = [
+        *_metadata_differences(wanted, found),
+        *_cell_differences(wanted, found, source.name),
+        *_problems_of_outputs(found, text),
+    ]
+    if not lines:
+        _adopt_outputs(wanted, found)
+        if _write(wanted) != text:
+            lines.append("is not written as `grokkit notebooks build` writes it")
+    return [f"{target.name}: {line}" for line in lines]
+
+
+def _metadata_differences(wanted: NotebookNode, found: NotebookNode) -> Iterator[str]:
+    for key in sorted({*wanted.metadata, *found.metadata}):
+        if wanted.metadata.get(key) != found.metadata.get(key):
+            yield (
+                f"its metadata has {key} = {found.metadata.get(key)}; "
+                f"allowed: {wanted.metadata.get(key)}"
+            )
+    for key in ("nbformat", "nbformat_minor"):
+        if wanted[key] != found[key]:
+            yield f"has {key} {found[key]}; allowed: {wanted[key]}"
+
+
+def _cell_differences(wanted: NotebookNode, found: NotebookNode, source: str) -> Iterator[str]:
+    """One line for each cell that was changed, added, left out, or has another id or tag."""
+    have = [(cell.cell_type, cell.source) for cell in found.cells]
+    want = [(cell.cell_type, cell.source) for cell in wanted.cells]
+    matcher = difflib.SequenceMatcher(a=have, b=want, autojunk=False)
+    for verdict, i, i_end, j, j_end in matcher.get_opcodes():
+        if verdict == "equal":
+            for have_at, want_at in zip(range(i, i_end), range(j, j_end), strict=True):
+                yield from _detail_differences(
+                    wanted.cells[want_at], found.cells[have_at], have_at + 1
+                )
+            continue
+        paired = min(i_end - i, j_end - j)
+        for offset in range(paired):
+            yield f"cell {i + offset + 1} " + _source_difference(
+                have[i + offset], want[j + offset], source
+            )
+        for at in range(i + paired, i_end):
+            yield f"cell {at + 1} ({_first_line(have[at][1])}) is not in {source}"
+        for at in range(j + paired, j_end):
+            yield f"lacks cell {at + 1} of {source} ({_first_line(want[at][1])})"
+
+
+def _source_difference(have: tuple[str, str], want: tuple[str, str], source: str) -> str:
+    if have[0] != want[0]:
+        return f"is a {have[0]} cell; in {source} it is a {want[0]} cell"
+    have_lines, want_lines = have[1].splitlines(), want[1].splitlines()
+    same = 0
+    while have_lines[same : same + 1] == want_lines[same : same + 1] != []:
+        same += 1
+    has = have_lines[same] if same < len(have_lines) else "(no such line)"
+    wants = want_lines[same] if same < len(want_lines) else "(no such line)"
+    return f"line {same + 1} is `{has.strip()}`; in {source} it is `{wants.strip()}`"
+
+
+def _detail_differences(wanted: NotebookNode, found: NotebookNode, number: int) -> Iterator[str]:
+    where = f"cell {number} ({_first_line(found.source)})"
+    if found.get("id") != wanted.id:
+        yield f"{where} has the id {found.get('id')!r}; allowed: {wanted.id!r}"
+    if found.metadata != wanted.metadata:
+        yield f"{where} has the metadata {dict(found.metadata)}; allowed: {dict(wanted.metadata)}"
+
+
+def _first_line(text: str, width: int = 60) -> str:
+    line = text.strip().split("\n", 1)[0].strip()
+    return line if len(line) <= width else line[: width - 3] + "..."

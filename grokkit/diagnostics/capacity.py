@@ -1,0 +1,33 @@
+"""How large the MLP is: its norm and its Lipschitz bound (Definition 4.2)."""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from grokkit.model import MLP_WEIGHTS, ModelSpec, Parameters
+
+
+def mlp_norm(weights: Parameters) -> Float[Tensor, " run"]:
+    """norm(theta_MLP)_F, over both matrices and both biases of the MLP."""
+    squares = [weights[name].flatten(1).square().sum(dim=1) for name in MLP_WEIGHTS]
+    return torch.stack(squares).sum(dim=0).sqrt()
+
+
+def lipschitz(spec: ModelSpec, weights: Parameters) -> Float[Tensor, " run"]:
+    """L_f, an upper bound on how fast logits change with the pooled representation.
+
+    sigma_max(W_1) sigma_max(W_2) for the classifier, as ReLU is 1-Lipschitz. In the
+    residual readout (1 + sigma_max(W_1) sigma_max(W_2)) sigma_max(W_U).
+    """
+    mlp = _largest_singular_value(weights["W_1"]) * _largest_singular_value(weights["W_2"])
+    if spec.readout == "residual":
+        return (1 + mlp) * _largest_singular_value(weights["W_U"])
+    return mlp
+
+
+def _largest_singular_value(matrix: Float[Tensor, "run rows columns"]) -> Float[Tensor, " run"]:
+    # The Gram matrix of the shorter side: many times cheaper than a decomposition of the
+    # matrix, and exact enough for the largest value, whose square is the best conditioned.
+    tall = matrix if matrix.shape[-2] >= matrix.shape[-1] else matrix.transpose(-1, -2)
+    gram = tall.transpose(-1, -2).double() @ tall.double()
+    return torch.linalg.eigvalsh(gram)[..., -1].clamp_min(0).sqrt().to(matrix.dtype)

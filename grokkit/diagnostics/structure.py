@@ -1,0 +1,55 @@
+"""Where attention looks: mass, divergence from the oracle, entropy (Def. 4.1, Cor. 4.5)."""
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from grokkit.model.attention import Attention
+
+
+def attention_mass(attention: Attention) -> Float[Tensor, "run head pos"]:
+    """The attention on each position, averaged over examples. It sums to 1 over positions."""
+    return attention.mean(dim=1).transpose(1, 2)
+
+
+def min_informative_mass(
+    attention: Attention, informative: Bool[Tensor, "run example pos"]
+) -> Float[Tensor, " run"]:
+    """The least attention, averaged over heads, that any example gives any position of I*.
+
+    The structural condition B_gamma (Definition 4.1) holds if and only if this is at
+    least gamma.
+    """
+    mass = attention.mean(dim=3)
+    return torch.where(informative, mass, torch.inf).flatten(1).amin(dim=1)
+
+
+def informative_mass(
+    attention: Attention, informative: Bool[Tensor, "run example pos"]
+) -> Float[Tensor, " run"]:
+    """The attention on all of I* together, averaged over examples and heads."""
+    return (attention.mean(dim=3) * informative).sum(dim=2).mean(dim=1)
+
+
+def attention_kl(
+    attention: Attention, target: Float[Tensor, "run example pos"]
+) -> Float[Tensor, "run example head"]:
+    """KL(target || attention) of every head in nats, with 0 log 0 = 0.
+
+        sum_j target_j (log target_j - log alpha_j)
+
+    Attention below the smallest normal number counts as that number: the divergence
+    stays finite, and its gradient there is 0, as (45) has it for normalised ReLU.
+    """
+    goal = target.unsqueeze(-1)
+    floor = torch.finfo(attention.dtype).tiny
+    log_ratio = goal.clamp_min(floor).log() - attention.clamp_min(floor).log()
+    return (goal * log_ratio).sum(dim=2)
+
+
+def attention_entropy(attention: Attention) -> Float[Tensor, " run"]:
+    """-sum_j alpha_j log alpha_j in nats, averaged over examples and heads.
+
+    From 0 (all on one position) to log T (uniform).
+    """
+    return -torch.xlogy(attention, attention).sum(dim=2).mean(dim=(1, 2))

@@ -1,0 +1,36 @@
+"""The one-layer Transformer, for one run or many at once.
+
+The axes, by the names that every shape in this package uses:
+
+    run      independent trainings of one group, always the leading axis
+    example  a sequence of the data set
+    pos      a position in a sequence; the last is the query, the "=" sign
+    slot     a (position, token) pair that occurs in the data
+    head     an attention head
+    embed    a coordinate of embeddings, values and the pooled representation, d_model
+    hidden   a ReLU unit of the MLP, d_mlp
+    class    a possible answer
+"""
+
+from grokkit.model.attention import attend
+from grokkit.model.batch import Batch
+from grokkit.model.loss import cross_entropy
+from grokkit.model.parameters import MLP_WEIGHTS, Layout, Parameters, initialise
+from grokkit.model.slots import Readers, Slots
+from grokkit.model.spec import ModelSpec
+from grokkit.model.transformer import Activations, Transformer
+
+__all__ = [
+    "MLP_WEIGHTS",
+    "Activations",
+    "Batch",
+    "Layout",
+    "ModelSpec",
+    "Parameters",
+    "Readers",
+    "Slots",
+    "Transformer",
+    "attend",
+    "cross_entropy",
+    "initialise",
+]

@@ -1,0 +1,162 @@
+"""The model: one layer, a fixed query, attention over slots, a ReLU MLP (section 3.2).
+
+In the order of the formulas, for slot j with embedding e_j = E[token_j] + P[pos_j]:
+
+    scores      l_j    = (W_Q e_q) . (W_K e_j) / sqrt(d_head)
+    attention   alpha  = softmax over the positions of a sequence
+    values      v_j    = W_V e_j              (then W_O, where there is one)
+    pooled      h      = sum_j alpha_j v_j
+    logits      f(h)   = W_2 relu(W_1 h + b_1) + b_2
+
+Scores and values are computed once per slot and looked up per sequence. In the classifier
+readout W_1 also acts on slots, since W_1 sum_j alpha_j v_j = sum_j alpha_j (W_1 v_j):
+then no product with W_1 ever meets the sequences.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from grokkit.model.attention import Attention, Scores, attend
+from grokkit.model.batch import Batch
+from grokkit.model.pooling import pool
+from grokkit.model.slots import Readers, Slots
+from grokkit.model.spec import ModelSpec
+
+
+@dataclass(frozen=True, eq=False)
+class Activations:
+    """What one forward pass computed.
+
+    Attributes:
+        scores: the attention logits l.
+        attention: alpha.
+        hidden: the hidden layer after its ReLU.
+        logits: the class scores.
+    """
+
+    scores: Scores
+    attention: Attention
+    hidden: Float[Tensor, "run example hidden"]
+    logits: Float[Tensor, "run example class"]
+
+    def run(self, index: int) -> "Activations":
+        """What one run of the group computed, as a group of one."""
+        one = slice(index, index + 1)
+        return Activations(
+            self.scores[one], self.attention[one], self.hidden[one], self.logits[one]
+        )
+
+
+class Transformer:
+    """The forward pass for one batch of sequences; the weights are passed in.
+
+    Args:
+        spec: the settings of the model.
+        batch: the sequences of every run.
+    """
+
+    def __init__(self, spec: ModelSpec, batch: Batch) -> None:
+        self.spec = spec
+        self.batch = batch
+        self.slots = Slots.of(batch)
+        self.readers: Readers = self.slots.readers(spec.heads)
+
+    def embed(self, weights: Mapping[str, Tensor]) -> Float[Tensor, "run slot embed"]:
+        """e_j, the position-aware embedding of every slot."""
+        return weights["token_embedding"].index_select(1, self.slots.token) + weights[
+            "position_embedding"
+        ].index_select(1, self.slots.position)
+
+    def slot_scores(
+        self, weights: Mapping[str, Tensor], embedding: Float[Tensor, "run slot embed"]
+    ) -> Float[Tensor, "run slot head"]:
+        """l, the score of every slot for the query."""
+        heads = self.spec.heads
+        query = embedding[:, self.slots.query : self.slots.query + 1] @ weights["W_Q"]
+        key = embedding @ weights["W_K"]
+        by_head = (query * key).unflatten(-1, (heads, -1)).sum(-1)
+        return by_head / math.sqrt(self.spec.d_model // heads)
+
+    def slot_values(
+        self, weights: Mapping[str, Tensor], embedding: Float[Tensor, "run slot embed"]
+    ) -> Float[Tensor, "run slot head embed"]:
+        """v, what each head adds to h per unit of attention on a slot; W_O folded in.
+
+        Without W_O, head i owns its own d_head of the coordinates and is 0 elsewhere.
+        """
+        identity = torch.eye(self.spec.d_model, device=embedding.device, dtype=embedding.dtype)
+        out = weights["W_O"] if self.spec.output_projection else identity.expand_as(weights["W_V"])
+        return self.through(embedding @ weights["W_V"], out)
+
+    def through(self, value: Tensor, matrix: Tensor) -> Tensor:
+        """Each head's part of ``value`` times its rows of ``matrix``: [run slot head out].
+
+        Args:
+            value: ``[run, slot, embed]``, the heads side by side.
+            matrix: ``[run, embed, out]``.
+        """
+        heads = self.spec.heads
+        if heads == 1:
+            return (value @ matrix).unsqueeze(2)
+        parts = value.unflatten(-1, (heads, -1)).transpose(1, 2)
+        return (parts @ matrix.unflatten(1, (heads, -1))).transpose(1, 2)
+
+    def through_backward(
+        self, value: Tensor, matrix: Tensor, grad: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """The gradients of :meth:`through` for value and matrix, given that of its result."""
+        heads = self.spec.heads
+        if heads == 1:
+            grad = grad.squeeze(2)
+            return grad @ matrix.transpose(1, 2), value.transpose(1, 2) @ grad
+        parts = value.unflatten(-1, (heads, -1)).transpose(1, 2)
+        grad = grad.transpose(1, 2)
+        d_parts = grad @ matrix.unflatten(1, (heads, -1)).transpose(2, 3)
+        d_matrix = parts.transpose(2, 3) @ grad
+        return d_parts.transpose(1, 2).flatten(2), d_matrix.flatten(1, 2)
+
+    def pool(
+        self, attention: Attention, cells: Float[Tensor, "run slot head width"]
+    ) -> Float[Tensor, "run example width"]:
+        """Sum over positions and heads of attention times cells."""
+        runs, examples = attention.shape[:2]
+        rows = pool(attention.reshape(runs * examples, -1), cells.flatten(0, 2), self.readers)
+        return rows.unflatten(0, (runs, examples))
+
+    def pooled(self, weights: Mapping[str, Tensor]) -> Float[Tensor, "run example embed"]:
+        """h, the pooled representation of every sequence."""
+        embedding = self.embed(weights)
+        attention = attend(self.look_up(self.slot_scores(weights, embedding)), self.spec.attention)
+        return self.pool(attention, self.slot_values(weights, embedding))
+
+    def look_up(self, table: Float[Tensor, "run slot head"]) -> Scores:
+        """The table's entry at each position of each sequence."""
+        flat = table.flatten().index_select(0, self.readers.index.flatten())
+        return flat.view(*self.slots.index.shape, -1)
+
+    def __call__(self, weights: Mapping[str, Tensor]) -> Activations:
+        """Scores, attention, hidden layer and logits of every sequence."""
+        embedding = self.embed(weights)
+        scores = self.look_up(self.slot_scores(weights, embedding))
+        attention = attend(scores, self.spec.attention)
+        value = embedding @ weights["W_V"]
+        if self.spec.readout == "classifier":
+            into_hidden = weights["W_1"]
+            if self.spec.output_projection:
+                into_hidden = weights["W_O"] @ into_hidden
+            summed = self.pool(attention, self.through(value, into_hidden))
+            hidden = (summed + weights["b_1"].unsqueeze(1)).relu()
+            logits = torch.baddbmm(weights["b_2"].unsqueeze(1), hidden, weights["W_2"])
+        else:
+            stream = self.pool(attention, self.slot_values(weights, embedding))
+            query = self.slots.query
+            stream = stream + embedding[:, query : query + 1]
+            hidden = torch.baddbmm(weights["b_1"].unsqueeze(1), stream, weights["W_1"]).relu()
+            stream = stream + torch.baddbmm(weights["b_2"].unsqueeze(1), hidden, weights["W_2"])
+            logits = stream @ weights["W_U"]
+        return Activations(scores, attention, hidden, logits)

@@ -1,0 +1,140 @@
+"""Routing by content: where the operands stand differs from sequence to sequence.
+
+In the other tasks I* is fixed, so attention may learn *positions*. Here the two positions
+are drawn for every sequence, and the operands carry a mark, so attention must learn
+*tokens*: the oracle differs from sequence to sequence.
+
+Why the mark is in the token. In one layer the score of position j is
+l_j = (W_Q e_q) . (W_K e_j) / sqrt(d) with e_j = E[x_j] + P_j and a fixed query e_q: a
+function of the token at j and of j alone. A marker token *beside* an operand changes the
+score of its own position and no other, so one layer cannot attend to "whatever follows
+a marker"; that takes a second layer, to carry the mark over first. So marker and operand
+are fused: each number has a marked token, ``"17*"``, apart from the plain ``"17"``. Then
+one direction that all marked embeddings share, with W_Q e_q along it, puts the attention
+on I* wherever it is; and since addition ignores order, the pooled values suffice.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from jaxtyping import Int
+from torch import Tensor
+
+from grokkit.errors import check_choice, check_int
+from grokkit.seeding import generator
+from grokkit.tasks.base import Sequences, Task, TaskData, register_task
+from grokkit.tasks.distractors import Distractors
+from grokkit.tasks.inputs import decode, encode
+from grokkit.tasks.layout import QUERY, check_length, check_size
+from grokkit.tasks.modular import MAX_P
+from grokkit.tasks.split import (
+    SplitKind,
+    check_split,
+    mirror_rate,
+    split_inputs,
+    unordered_codes,
+)
+
+
+@register_task("marked_addition")
+@dataclass(frozen=True)
+class MarkedAddition(Task):
+    """a + b modulo p, with a and b marked and anywhere before the query, a before b.
+
+    Token ids: 0..p-1 the marked numbers, p the query, then the distractors' tokens. To a
+    network these are names only, so plain numbers as distractors are an alphabet of p.
+
+    Attributes:
+        p: the modulus, 2..1000.
+        length: T, the number of positions, the query included; 3 or more.
+        distractors: ``"alphabet"`` for random symbols out of a few that are no numbers,
+            ``"random"`` for random plain numbers.
+        alphabet: the number of distractor symbols; None for 4, and None for ``"random"``.
+        draws: how many sequences each pair gives, every one with positions and
+            distractors of its own.
+        train_fraction: the fraction of pairs that are trained on.
+        split: ``"pair"`` or ``"unordered"``, as in :mod:`grokkit.tasks.split`.
+
+    Raises:
+        SettingError: a setting makes no sense; the message names it.
+    """
+
+    p: int = 113
+    length: int = 6
+    distractors: Literal["alphabet", "random"] = "alphabet"
+    alphabet: int | None = None
+    draws: int = 1
+    train_fraction: float = 0.3
+    split: SplitKind = "pair"
+
+    def __post_init__(self) -> None:
+        check_int("p", self.p, 2, MAX_P)
+        check_length(self.length, k=2)
+        # A constant token per position would give the operands' places away.
+        check_choice("distractors", self.distractors, ("alphabet", "random"))
+        Distractors(self.distractors, self.alphabet, self.draws).check(self.length - 3)
+        check_size(self.n_inputs, self.length, self.draws)
+        check_split(self.train_fraction, self.n_inputs, self.split)
+
+    @property
+    def n_inputs(self) -> int:
+        """The number of distinct pairs in train and test together."""
+        return self.p**2
+
+    def build(self, seed: int) -> TaskData:
+        """The data of this task for one seed: split, positions and distractors.
+
+        Args:
+            seed: 0 or more.
+
+        Raises:
+            SettingError: the seed is no whole number, or the fraction leaves one side
+                of an unordered split empty.
+        """
+        check_int("seed", seed, 0)
+        pairs = decode(torch.arange(self.n_inputs), self.p, 2)
+        unordered = unordered_codes(pairs, self.p)
+        families = unordered if self.split == "unordered" else encode(pairs, self.p)
+        train = split_inputs(families, self.train_fraction, generator(seed, "split"))
+        everything = self._sequences(pairs, seed)
+        rows = train.repeat_interleave(self.draws)
+        return TaskData(
+            train=everything[rows],
+            test=everything[~rows],
+            vocabulary=self._vocabulary(),
+            n_classes=self.p,
+            mirror_rate=mirror_rate(unordered, train, commutes=True),
+        )
+
+    @property
+    def _symbols(self) -> Distractors:
+        n = self.p if self.distractors == "random" else self.alphabet
+        return Distractors("alphabet", n, self.draws)
+
+    def _vocabulary(self) -> tuple[str, ...]:
+        marked = tuple(f"{number}*" for number in range(self.p))
+        slots = range(self.length - 3)
+        plain = (
+            map(str, range(self.p)) if self.distractors == "random" else self._symbols.names(slots)
+        )
+        return (*marked, QUERY, *plain)
+
+    def _sequences(self, pairs: Int[Tensor, "input operand"], seed: int) -> Sequences:
+        n, room = len(pairs), self.length - 1
+        stream = generator(seed, "distractors")
+        filled = self._symbols.draw(n, room, self.p, self.p + 1, stream)
+        # The first two of a random order of the positions are a random pair of them.
+        chance = torch.rand(filled.shape, generator=generator(seed, "positions"))
+        places = chance.argsort(dim=2)[:, :, :2].sort(dim=2).values
+        filled = filled.scatter(2, places, pairs.expand(self.draws, n, 2))
+        mask = torch.zeros(filled.shape, dtype=torch.bool).scatter(2, places, True)
+        # From (draw, input) to sequences with the draws of one pair next to each other.
+        tokens, informative = (x.transpose(0, 1).flatten(0, 1) for x in (filled, mask))
+        query = torch.full((len(tokens), 1), self.p)
+        return Sequences(
+            tokens=torch.cat((tokens, query), dim=1),
+            targets=(pairs.sum(dim=1) % self.p).repeat_interleave(self.draws),
+            informative=torch.cat((informative, torch.zeros_like(query, dtype=torch.bool)), dim=1),
+            group=encode(pairs, self.p).repeat_interleave(self.draws),
+        )

@@ -1,0 +1,107 @@
+"""Which inputs are trained on, and which are held out.
+
+The split is by input, never by sequence: all distractor draws of one input stand on one
+side, so no test sequence has its operands in the train set. What can leak all the same
+is the *mirror image*: where a + b = b + a, training on (b, a) half-answers (a, b). The
+unordered split keeps mirror images together; :func:`mirror_rate` says how many leak.
+"""
+
+import math
+from typing import Literal, get_args
+
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor
+
+from grokkit.errors import check_choice, check_fraction, refuse
+from grokkit.tasks.inputs import encode
+
+SplitKind = Literal["pair", "unordered"]
+"""``"pair"``: by ordered operands. ``"unordered"``: {a, b} and {b, a} on the same side."""
+
+
+def check_split(train_fraction: object, n_inputs: int, split: object = "pair") -> None:
+    """Refuse a split that makes no sense.
+
+    Args:
+        train_fraction: the fraction of inputs to train on.
+        n_inputs: how many inputs there are.
+        split: one of :data:`SplitKind`.
+
+    Raises:
+        SettingError: ``split`` is unknown, or ``train_fraction`` is not a number between
+            0 and 1 or rounds to no train inputs or no test inputs.
+    """
+    check_choice("split", split, get_args(SplitKind))
+    fraction = check_fraction("train_fraction", train_fraction)
+    if not 0 < round(fraction * n_inputs) < n_inputs:
+        _refuse_empty(train_fraction, n_inputs)
+
+
+def unordered_codes(operands: Int[Tensor, "input operand"], base: int) -> Int[Tensor, " input"]:
+    """A number that all orders of the same operands share: (a, b) and (b, a) agree."""
+    return encode(operands.sort(dim=1).values, base)
+
+
+def split_inputs(
+    families: Int[Tensor, " input"], train_fraction: float, generator: torch.Generator
+) -> Bool[Tensor, " input"]:
+    """Choose the train inputs at random; true where an input is trained on.
+
+    The number of train inputs is ``round(train_fraction * inputs)`` where every family
+    has one member, and as near to it as whole families allow otherwise: off by at most
+    one for pairs, and only once every pair (a, a) is in the train set already.
+
+    Args:
+        families: inputs with the same number stay on the same side.
+        train_fraction: the fraction of inputs to train on.
+        generator: where the random order of the families comes from.
+
+    Raises:
+        SettingError: ``train_fraction`` leaves no train inputs or no test inputs.
+    """
+    _, family, size = torch.unique(families, return_inverse=True, return_counts=True)
+    wanted = round(train_fraction * len(families))
+    order = torch.randperm(len(size), generator=generator)
+    taken = torch.zeros(len(size), dtype=torch.bool)
+    taken[order[size[order].cumsum(dim=0) <= wanted]] = True
+    missing = wanted - int(size[taken].sum())
+    # The next family in the order was too large by now; smaller ones further on may fit.
+    while missing > 0:
+        fitting = order[~taken[order] & (size[order] <= missing)]
+        if len(fitting) == 0:
+            break
+        taken[fitting[0]] = True
+        missing -= int(size[fitting[0]])
+    train = taken[family]
+    if not train.any() or train.all():
+        _refuse_empty(train_fraction, len(families))
+    return train
+
+
+def mirror_rate(
+    unordered: Int[Tensor, " input"], train: Bool[Tensor, " input"], commutes: bool
+) -> float:
+    """The fraction of test inputs of which another order of the operands is trained on.
+
+    About ``train_fraction`` under the split by pair, 0 under the unordered split. An
+    input such as (a, a) is its own mirror image and does not count.
+
+    Args:
+        unordered: the numbers from :func:`unordered_codes`.
+        train: true where an input is trained on.
+        commutes: whether the label ignores the order of the operands.
+
+    Returns:
+        The fraction, or ``nan`` where operands do not commute: there a mirror image
+        has another label, and nothing leaks.
+    """
+    if not commutes:
+        return math.nan
+    leaked = torch.isin(unordered[~train], unordered[train])
+    return leaked.to(torch.float64).mean().item()
+
+
+def _refuse_empty(train_fraction: object, n_inputs: int) -> None:
+    allowed = f"a fraction of the {n_inputs} inputs that leaves some to train on and some to test"
+    refuse("train_fraction", train_fraction, allowed)

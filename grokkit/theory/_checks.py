@@ -1,0 +1,49 @@
+"""What every statement refuses, in one place: numbers outside a formula's domain.
+
+Functions of this room take a number or an array of numbers (a whole history at once),
+so a check looks at every element and names the first one that is not allowed. A NaN
+fails every comparison and is therefore refused too.
+"""
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from grokkit.errors import refuse
+
+# A number, or an array of them that broadcasts against the other arguments.
+Number = float | int | np.floating | np.integer | Float[np.ndarray, "..."] | Int[np.ndarray, "..."]
+
+
+def require(
+    ok: bool | np.bool_ | Bool[np.ndarray, "..."], field: str, value: Number, allowed: str
+) -> None:
+    """Refuse ``value`` unless ``ok`` holds everywhere.
+
+    Args:
+        ok: the condition, a truth value or one per element of ``value``.
+        field: the name of the argument, for the message.
+        value: the argument.
+        allowed: what would be allowed, in words.
+
+    Raises:
+        SettingError: the condition fails somewhere; the message shows that element.
+    """
+    fails = ~np.asarray(ok)
+    if fails.any():
+        refuse(field, np.broadcast_to(value, fails.shape)[fails].flat[0].item(), allowed)
+
+
+def positive(field: str, value: Number) -> None:
+    """Refuse anything that is not above 0 and finite."""
+    require((np.asarray(value) > 0) & np.isfinite(value), field, value, "a finite number above 0")
+
+
+def non_negative(field: str, value: Number) -> None:
+    """Refuse anything that is not 0 or more."""
+    require(np.asarray(value) >= 0, field, value, "0 or more")
+
+
+def mass_below_one(field: str, value: Number) -> None:
+    """Refuse an attention mass that leaves nothing for the other positions."""
+    mass = np.asarray(value)
+    require((mass >= 0) & (mass < 1), field, value, "an attention mass in [0, 1)")

@@ -1,0 +1,164 @@
+"""Theorem 4.3 and Corollary 4.5: how much attention zero error needs.
+
+Two sequences of different class that differ at one informative position i must be pooled
+into points far enough apart for the MLP, which is ``lipschitz``-continuous, to give them
+different classes. That needs enough attention on i in the two *together*, (27). The
+condition B_gamma asks for it in each, which is more than zero error needs: see
+``counterexamples.parity``. The other direction, from B_gamma and N to zero error, is the
+paper's Assumption C.1, not a theorem; ``counterexamples.collision`` shows why one is needed.
+
+In code: ``c_margin`` is the least gap between the outputs for two classes, ``spread`` is
+Delta_emb. Axis names: ``pos``, ``embed``, ``hidden``, ``class``. Divergences are in nats.
+
+Source: arXiv 2605.15787, (2), (3), (23), (25) to (27), Definitions 4.1 and 4.2.
+"""
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from grokkit.theory._checks import Number, non_negative, positive, require
+
+
+def mlp_lipschitz(
+    w_in: Float[np.ndarray, "hidden embed"], w_out: Float[np.ndarray, "class hidden"]
+) -> float:
+    """L_f <= sigma_max(W1) * sigma_max(W2) for a two-layer ReLU MLP. Equation (23)."""
+    return float(np.linalg.norm(w_in, 2) * np.linalg.norm(w_out, 2))
+
+
+def norm_condition(norm: Number, r_min: Number, r_max: Number) -> Bool[np.ndarray, "..."]:
+    """N, the Goldilocks condition: r_min <= norm(theta_MLP)_F <= r_max. Definition 4.2.
+
+    Raises:
+        SettingError: r_min is negative or above r_max.
+    """
+    non_negative("r_min", r_min)
+    require(np.greater_equal(r_max, r_min), "r_max", r_max, f"at least r_min = {r_min}")
+    return np.asarray(np.greater_equal(norm, r_min) & np.less_equal(norm, r_max))
+
+
+def structural_condition(
+    attention: Float[np.ndarray, "*#batch pos"],
+    informative: Bool[np.ndarray, "*#batch pos"],
+    gamma: float,
+) -> Bool[np.ndarray, "*batch"]:
+    """B_gamma: alpha_j >= gamma for every informative j. Definition 4.1, equation (2).
+
+    One truth value per row of attention; the paper's condition holds where all do.
+
+    Raises:
+        SettingError: k * gamma is above 1, so that no attention could satisfy it.
+    """
+    _check_gamma(informative.sum(axis=-1), gamma)
+    return np.asarray(np.where(informative, attention, np.inf).min(axis=-1) >= gamma)
+
+
+def gamma_threshold(c_margin: Number, lipschitz_max: Number, spread: Number) -> Number:
+    """Gamma = c_margin / (L_max * Delta_emb), the threshold of B_gamma. Theorem 4.3.
+
+    Args:
+        c_margin: the least norm(f(h) - f(h')) between two classes. From a logit margin, use
+            ``output_gap_from_margin``.
+        lipschitz_max: L_max, the most that L_f can be under N.
+        spread: Delta_emb.
+
+    Raises:
+        SettingError: an argument is not above 0.
+    """
+    positive("c_margin", c_margin)
+    positive("lipschitz_max", lipschitz_max)
+    positive("spread", spread)
+    return np.divide(c_margin, np.multiply(lipschitz_max, spread))
+
+
+def output_gap_from_margin(logit_margin: Number) -> Number:
+    """The least norm(f - f')_2 that a logit margin forces: sqrt(2) * margin. Equation (25).
+
+    If each of two inputs of different class has its own class above the other's by the
+    margin, then their logits differ by this much.
+
+    Raises:
+        SettingError: the margin is negative.
+    """
+    non_negative("logit_margin", logit_margin)
+    return np.sqrt(2.0) * np.asarray(logit_margin)
+
+
+def pair_mass_required(c_margin: Number, lipschitz: Number, spread: Number) -> Number:
+    """The least alpha_i + alpha'_i: c_margin / (L_f * Delta_emb). Equation (27).
+
+    The necessary condition, for each pair of different class that differs only at i. Use
+    the L_f of the network at hand. B_gamma implies it with L_max in place of L_f, with a
+    factor 2 to spare, but not with an L_f below L_max / 2.
+
+    Raises:
+        SettingError: an argument is not above 0.
+    """
+    positive("lipschitz", lipschitz)
+    return gamma_threshold(c_margin, lipschitz, spread)
+
+
+def pair_condition(
+    mass: Number, mass_other: Number, c_margin: Number, lipschitz: Number, spread: Number
+) -> Bool[np.ndarray, "..."]:
+    """Whether alpha_i + alpha'_i >= c_margin / (L_f * Delta_emb). Equation (27).
+
+    Args:
+        mass: alpha_i.
+        mass_other: alpha'_i.
+        c_margin: the least norm(f(h) - f(h')).
+        lipschitz: L_f.
+        spread: Delta_emb.
+
+    Raises:
+        SettingError: a mass is negative, or another argument is not above 0.
+    """
+    non_negative("mass", mass)
+    non_negative("mass_other", mass_other)
+    return np.asarray(np.add(mass, mass_other) >= pair_mass_required(c_margin, lipschitz, spread))
+
+
+def delta_necessary(k: int, gamma: Number) -> Number:
+    """delta_nec = log(1 / (k gamma)): B_gamma implies KL(alpha* || alpha) <= it. (3).
+
+    Equality where alpha_j = gamma on all of I*. Necessary only: a smaller divergence does
+    not give B_gamma, see ``counterexamples.low_divergence`` and ``delta_sufficient``.
+
+    Args:
+        k: the number of informative positions.
+        gamma: the threshold of B_gamma.
+
+    Returns:
+        The bound in nats; 0 at k * gamma = 1, where only the oracle is left.
+
+    Raises:
+        SettingError: k < 1, or gamma is not in (0, 1/k].
+    """
+    _check_gamma(k, gamma)
+    return np.negative(np.log(np.multiply(k, gamma)))
+
+
+def delta_sufficient(k: int, gamma: Number) -> Number:
+    """delta_suf: KL(alpha* || alpha) < it implies B_gamma. The converse of Corollary 4.5.
+
+    -(1/k) [log(k gamma) + (k - 1) log(k (1 - gamma) / (k - 1))]: the least divergence with
+    one informative mass at gamma, all else shared by the others of I*. No larger number
+    would do. At k = 1 the two deltas are the same.
+
+    Raises:
+        SettingError: k < 1, or gamma is not in (0, 1/k].
+    """
+    _check_gamma(k, gamma)
+    others = 0.0
+    if k > 1:
+        others = (k - 1) * np.log(k * np.subtract(1.0, gamma) / (k - 1))
+    # At gamma = 1/k the two logarithms cancel to within rounding of 0, from either side.
+    return np.maximum(-(np.log(np.multiply(k, gamma)) + others) / k, 0.0)
+
+
+def _check_gamma(k: Number, gamma: Number) -> None:
+    positive("k", k)
+    positive("gamma", gamma)
+    product = np.multiply(k, gamma)
+    # 1 up to rounding: 1/3 + 1/3 + 1/3 may come as gamma = 0.33333333333333337.
+    require(product <= 1 + 1e-12, "k * gamma", product, "at most 1 (masses sum to 1)")

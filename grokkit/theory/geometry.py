@@ -1,0 +1,195 @@
+"""Appendix A.3: how far apart attention can keep two inputs.
+
+Two sequences x and x' differ at one informative position i. Scores are local, so every
+other score is the same, and the whole change of attention is one common factor. What is
+pooled moves only through the masses a = alpha_i and b = alpha'_i, the two values v = v_i and
+v' = v'_i, and the centroid m of all the rest, which x and x' share.
+
+In code: ``mass`` is a, ``mass_other`` is b, ``value`` and ``value_other`` are v and v',
+``centroid`` is m, ``spread`` is Delta_emb and ``separation`` is xi. Axis names: ``pos``, ``embed``.
+All holds for softmax, and for normalised ReLU attention where it exists; a mass of
+exactly 1 leaves no centroid and is refused.
+
+Source: arXiv 2605.15787, Appendix A.3, equations (11) to (21), and (24).
+"""
+
+import numpy as np
+from jaxtyping import Float
+
+from grokkit.theory._checks import Number, mass_below_one, non_negative, require
+
+
+def common_rescaling(mass: Number, mass_other: Number) -> Number:
+    """The factor c with alpha'_j = c * alpha_j for every j != i. Equation (12).
+
+    c = (1 - alpha'_i) / (1 - alpha_i).
+
+    Raises:
+        SettingError: a mass is not in [0, 1).
+    """
+    _check_masses(mass, mass_other)
+    return np.subtract(1.0, mass_other) / np.subtract(1.0, mass)
+
+
+def rest_centroid(
+    attention: Float[np.ndarray, "*#batch pos"],
+    values: Float[np.ndarray, "*#batch pos embed"],
+    position: int,
+) -> Float[np.ndarray, "*batch embed"]:
+    """The centroid m = sum_{j != i} alpha_j v_j / (1 - alpha_i) of the rest. Equation (13).
+
+    The same for x and x'. A convex combination of values, so no longer than the longest.
+
+    Args:
+        attention: alpha.
+        values: v.
+        position: i.
+
+    Raises:
+        SettingError: alpha_i = 1, and there is no rest.
+    """
+    rest = np.delete(attention, position, axis=-1)
+    # Summing the rest keeps digits that 1 - alpha_i would cancel when alpha_i is near 1.
+    rest_mass = rest.sum(axis=-1, keepdims=True)
+    require(rest_mass > 0, "attention[position]", 1 - rest_mass, "an attention mass below 1")
+    return np.einsum("...p,...pe->...e", rest / rest_mass, np.delete(values, position, axis=-2))
+
+
+def pooled_difference(
+    mass: Number,
+    mass_other: Number,
+    value: Float[np.ndarray, "*batch embed"],
+    value_other: Float[np.ndarray, "*batch embed"],
+    centroid: Float[np.ndarray, "*batch embed"],
+) -> Float[np.ndarray, "*batch embed"]:
+    """The closed form h - h' = alpha_i (v_i - m) - alpha'_i (v'_i - m). Equation (14).
+
+    Raises:
+        SettingError: a mass is not in [0, 1).
+    """
+    _check_masses(mass, mass_other)
+    return _column(mass) * (value - centroid) - _column(mass_other) * (value_other - centroid)
+
+
+def pooled_difference_rearranged(
+    mass: Number,
+    mass_other: Number,
+    value: Float[np.ndarray, "*batch embed"],
+    value_other: Float[np.ndarray, "*batch embed"],
+    centroid: Float[np.ndarray, "*batch embed"],
+) -> Float[np.ndarray, "*batch embed"]:
+    """The same, as h - h' = alpha_i (v_i - v'_i) + (alpha_i - alpha'_i)(v'_i - m). (17).
+
+    Raises:
+        SettingError: a mass is not in [0, 1).
+    """
+    _check_masses(mass, mass_other)
+    change = np.subtract(mass, mass_other)
+    return _column(mass) * (value - value_other) + _column(change) * (value_other - centroid)
+
+
+def value_spread(
+    values: Float[np.ndarray, "item embed"], centroids: Float[np.ndarray, "row embed"]
+) -> float:
+    """Delta_emb as measured: the largest norm(v - m) over values and centroids. Eq. (16)."""
+    gaps = np.linalg.norm(values[:, None, :] - centroids[None, :, :], axis=-1)
+    return float(gaps.max())
+
+
+def spread_from_radius(values: Float[np.ndarray, "item embed"]) -> float:
+    """Delta_emb without a centroid: 2R, R the longest value vector. Equation (24)."""
+    return float(2 * np.linalg.norm(values, axis=-1).max())
+
+
+def gap_upper_bound(mass: Number, mass_other: Number, spread: Number) -> Number:
+    """norm(h - h') <= (alpha_i + alpha'_i) * Delta_emb: the bottleneck. Equations (16), (24).
+
+    Args:
+        mass: alpha_i.
+        mass_other: alpha'_i.
+        spread: Delta_emb, at least norm(v_i - m) and norm(v'_i - m).
+
+    Raises:
+        SettingError: a mass is not in [0, 1), or the spread is negative.
+    """
+    _check_masses(mass, mass_other)
+    non_negative("spread", spread)
+    return np.add(mass, mass_other) * spread
+
+
+def gap_lower_bound(mass: Number, mass_other: Number, separation: Number, spread: Number) -> Number:
+    """norm(h - h') >= max(alpha_i, alpha'_i) xi - Delta_emb abs(alpha_i - alpha'_i). Eq. (18).
+
+    The paper writes min for max; both hold, as (17) can be written from either side, and
+    max is the better. Where it is negative it says nothing: B_gamma alone does not keep h
+    and h' apart, see ``counterexamples.collision``.
+
+    Args:
+        mass: alpha_i.
+        mass_other: alpha'_i.
+        separation: xi, at most norm(v_i - v'_i), equation (11).
+        spread: Delta_emb.
+
+    Raises:
+        SettingError: a mass is not in [0, 1), or a distance is negative.
+    """
+    _check_masses(mass, mass_other)
+    non_negative("separation", separation)
+    non_negative("spread", spread)
+    change = np.abs(np.subtract(mass, mass_other))
+    return np.maximum(mass, mass_other) * separation - change * spread
+
+
+def squared_gap_terms(
+    mass: Number,
+    mass_other: Number,
+    value: Float[np.ndarray, "*batch embed"],
+    value_other: Float[np.ndarray, "*batch embed"],
+    centroid: Float[np.ndarray, "*batch embed"],
+) -> tuple[Float[np.ndarray, "*batch"], Float[np.ndarray, "*batch"]]:
+    """The two terms whose sum is norm(h - h')^2 exactly. Equation (19).
+
+    With u = v - m and w = v' - m: a b norm(u - w)^2 and (a - b)(a norm(u)^2 - b norm(w)^2). The
+    second is negative when the input with the larger mass has the smaller a norm(u)^2.
+
+    Raises:
+        SettingError: a mass is not in [0, 1).
+    """
+    _check_masses(mass, mass_other)
+    u, w = value - centroid, value_other - centroid
+    moments = np.multiply(mass, (u * u).sum(-1)) - np.multiply(mass_other, (w * w).sum(-1))
+    first = np.multiply(mass, mass_other) * ((u - w) ** 2).sum(-1)
+    return np.asarray(first), np.asarray(np.subtract(mass, mass_other) * moments)
+
+
+def gap_lower_bound_squared(
+    mass: Number, mass_other: Number, separation: Number, second_term: Number
+) -> Number:
+    """The bounds that follow from the exact identity. Equations (20) and (21).
+
+    sqrt(a b) xi where the second term of (19) is >= 0; else sqrt(a b xi^2 - abs(second term)),
+    and 0 where that radicand is negative: nothing is known there.
+
+    Args:
+        mass: a = alpha_i.
+        mass_other: b = alpha'_i.
+        separation: xi, at most norm(v_i - v'_i).
+        second_term: the second of ``squared_gap_terms``.
+
+    Raises:
+        SettingError: a mass is not in [0, 1), or the separation is negative.
+    """
+    _check_masses(mass, mass_other)
+    non_negative("separation", separation)
+    radicand = np.multiply(mass, mass_other) * np.square(separation) + np.minimum(second_term, 0.0)
+    return np.sqrt(np.maximum(radicand, 0.0))
+
+
+def _check_masses(mass: Number, mass_other: Number) -> None:
+    mass_below_one("mass", mass)
+    mass_below_one("mass_other", mass_other)
+
+
+def _column(number: Number) -> np.ndarray:
+    """A number per example as a factor of its vector."""
+    return np.asarray(number)[..., None]

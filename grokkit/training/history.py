@@ -1,0 +1,188 @@
+"""The History of a set of runs: an ``xarray.Dataset`` with dims (run, epoch).
+
+    history.test_accuracy.sel(run=0)                      one curve
+    history.kl.groupby("weight_decay").mean()             a mean over seeds
+
+Coordinates name the settings that vary (always ``seed``, ``kl_strength``,
+``weight_decay`` and ``learning_rate`` too) and hold each run's whole spec as JSON;
+attributes hold the versions and the device. Saved as compressed netCDF, which any language
+can read and which, unlike a pickle, can run nothing when it is opened.
+"""
+
+import os
+import platform
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from grokkit.training.probes import DIMS, MEANING
+from grokkit.training.spec import RunSpec
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from grokkit.training.trainer import Trainer
+
+ALWAYS = ("seed", "kl_strength", "weight_decay", "learning_rate")
+FORMAT = 1
+
+
+def to_history(trainer: "Trainer") -> "xr.Dataset":
+    """The History of a group, as far as it has been trained.
+
+    After the end of a run its values are ``nan``.
+    """
+    import xarray as xr
+
+    records = trainer.records
+    runs = len(trainer.specs)
+    last = [
+        records.ended.get(run, records.epochs[-1] if records.epochs else -1) for run in range(runs)
+    ]
+    ended = np.array([[epoch > last[run] for epoch in records.epochs] for run in range(runs)])
+    variables: dict[str, Any] = {}
+    for name, values in records.values.items():
+        array = torch.stack(values, dim=1).cpu().numpy()
+        array[ended] = np.nan
+        variables[name] = (("run", "epoch", *DIMS.get(name, ())), array, {"meaning": MEANING[name]})
+    dataset = xr.Dataset(variables, coords={"epoch": np.array(records.epochs, dtype=np.int64)})
+    if trainer.extra_names and "extra" in dataset.dims:
+        dataset = dataset.assign_coords(extra=trainer.extra_names)
+    dataset = dataset.assign_coords(_run_coordinates(trainer.specs))
+    dataset = dataset.assign_coords(
+        ended=("run", np.array(last, dtype=np.int64)),
+        mirror_rate=("run", np.array(trainer.mirror_rates)),
+        message=("run", _strings([records.messages.get(run, "") for run in range(runs)])),
+        **{name: ("run", np.full(runs, size)) for name, size in trainer.sizes.items()},
+    )
+    dataset.attrs = provenance(trainer)
+    return dataset
+
+
+def provenance(trainer: "Trainer") -> dict[str, Any]:
+    """What made these numbers: versions, device, which gradient code, seconds."""
+    from grokkit import __version__
+
+    device = trainer.device
+    name = torch.cuda.get_device_name(device) if device.type == "cuda" else platform.machine()
+    return {
+        "format": FORMAT,
+        "grokkit": __version__,
+        "torch": str(torch.__version__),
+        "python": platform.python_version(),
+        "device": f"{device.type} ({name})",
+        "gradient": trainer.path,
+        "seconds": round(trainer.seconds, 3),
+    }
+
+
+def join(histories: "Sequence[xr.Dataset]") -> "xr.Dataset":
+    """One History of several, run after run; shorter ones are padded with ``nan``."""
+    import xarray as xr
+
+    if len(histories) == 1:
+        return histories[0]
+    # Coordinates that vary between the parts but not within one are missing in some.
+    specs = [spec for history in histories for spec in specs_of(history)]
+    fresh = _run_coordinates(specs)
+    parts = [history.drop_vars(set(fresh) & set(history.coords)) for history in histories]
+    joined = xr.concat(parts, dim="run", join="outer", combine_attrs="drop")
+    joined = joined.assign_coords(fresh)
+    joined.attrs = dict(histories[0].attrs) | {
+        "seconds": round(sum(history.attrs["seconds"] for history in histories), 3),
+        "gradient": ", ".join(sorted({history.attrs["gradient"] for history in histories})),
+    }
+    return joined
+
+
+def specs_of(history: "xr.Dataset") -> list[RunSpec]:
+    """The spec of every run of a History."""
+    return [RunSpec.from_json(str(one)) for one in np.atleast_1d(history.spec.values)]
+
+
+def save_history(history: "xr.Dataset", path: str | Path) -> Path:
+    """Write a History as compressed netCDF, whole or not at all.
+
+    Raises:
+        OSError: the file cannot be written; a file that was there before is untouched.
+    """
+    path = Path(path)
+    encoding = {name: {"zlib": True, "complevel": 6} for name in history.data_vars}
+    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        history.to_netcdf(partial, engine="h5netcdf", encoding=encoding)
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
+    return path
+
+
+def load_history(path: str | Path) -> "xr.Dataset":
+    """Read a History that :func:`save_history` wrote, bit for bit what was saved.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: the file is no History, or of a newer format than this grokkit reads.
+    """
+    import xarray as xr
+
+    path = Path(path)
+    if not path.exists():
+        raise FileNotFoundError(f"{path}: no such file")
+    try:
+        history = xr.load_dataset(path, engine="h5netcdf")
+        version = int(history.attrs["format"])
+    except Exception as problem:
+        raise ValueError(f"{path}: not a grokkit History ({type(problem).__name__})") from problem
+    if version > FORMAT:
+        raise ValueError(f"{path}: History format {version}; this grokkit reads up to {FORMAT}")
+    return history
+
+
+def thin(history: "xr.Dataset", records: int = 100, mantissa_bits: int = 10) -> "xr.Dataset":
+    """A smaller History for keeping: log-spaced records, floats rounded.
+
+    Keeps the first and the last record, and floats to a relative 2^-(mantissa_bits + 1).
+    Accuracies stay exact.
+
+    Args:
+        history: what to make smaller.
+        records: about how many records to keep, denser in early epochs.
+        mantissa_bits: the bits of every other float to keep.
+    """
+    last = history.sizes["epoch"] - 1
+    steps = np.geomspace(1, last + 1, records).round().astype(int) - 1 if last > 0 else [0]
+    kept = history.isel(epoch=np.unique(np.concatenate([[0, last], steps])))
+    for name, values in kept.data_vars.items():
+        if "accuracy" not in str(name) and values.dtype.kind == "f":
+            kept[name] = values.copy(data=_round_mantissa(values.values, mantissa_bits))
+    kept.attrs = dict(history.attrs) | {"mantissa_bits": mantissa_bits}
+    return kept
+
+
+def _round_mantissa(values: np.ndarray, bits: int) -> np.ndarray:
+    mantissa, exponent = np.frexp(values)
+    return np.ldexp(np.round(mantissa * 2 ** (bits + 1)) / 2 ** (bits + 1), exponent).astype(
+        values.dtype
+    )
+
+
+def _run_coordinates(specs: Sequence[RunSpec]) -> dict[str, Any]:
+    settings = [spec.settings() for spec in specs]
+    names = [name for name in settings[0] if all(name in one for one in settings)]
+    coordinates: dict[str, Any] = {"spec": ("run", _strings([spec.to_json() for spec in specs]))}
+    for name in names:
+        values = [one[name] for one in settings]
+        plain = all(isinstance(value, int | float | str) for value in values)
+        if plain and (name in ALWAYS or len(set(values)) > 1):
+            text = isinstance(values[0], str)
+            coordinates[name] = ("run", _strings(values) if text else np.array(values))
+    return coordinates
+
+
+def _strings(values: Sequence[str]) -> np.ndarray:
+    # Objects, as netCDF gives them back: fixed-width strings would not survive a round trip.
+    return np.array(values, dtype=object)

@@ -1,0 +1,114 @@
+"""What is recorded of a group of runs, every ``record_every`` epochs.
+
+One record is a dictionary of small tensors with a leading run axis, made from what the
+training step has computed anyway, plus one forward pass over the test sequences. Nothing
+here waits for the device.
+"""
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+from grokkit.diagnostics import capacity, starvation, structure
+from grokkit.model import Batch, ModelSpec, Parameters, Transformer
+from grokkit.model.loss import loss_and_gradient
+from grokkit.training.step import StepOutput
+
+DIMS: Mapping[str, tuple[str, ...]] = {
+    "attention_mass": ("head", "pos"),
+    "extra_accuracy": ("extra",),
+    "extra_loss": ("extra",),
+}
+"""The axes after (run, epoch) of those records that have more."""
+
+MEANING: Mapping[str, str] = {
+    "train_loss": "mean cross-entropy over the train set, without any prior; nats",
+    "test_loss": "mean cross-entropy over the test set; nats",
+    "train_accuracy": "correct train examples / train examples",
+    "test_accuracy": "correct test examples / test examples",
+    "extra_accuracy": "the same over each further test set",
+    "extra_loss": "mean cross-entropy over each further test set; nats",
+    "attention_mass": "attention on each position, mean over train examples",
+    "informative_mass": "attention on I*, mean over train examples and heads",
+    "min_informative_mass": "least attention of any train example on a position of I*",
+    "kl": "KL(oracle || attention), mean over train examples and heads; nats",
+    "attention_entropy": "entropy of attention, mean over train examples and heads; nats",
+    "mlp_norm": "Frobenius norm of all MLP parameters",
+    "lipschitz": "upper bound on the Lipschitz constant of the readout",
+    "gradient_norm": "norm of the objective's whole gradient, before clipping",
+    "score_gradient": "norm of dCE_i/dscores, mean over train examples i",
+    "W_Q_gradient": "norm of the cross-entropy's gradient with respect to W_Q",
+    "W_K_gradient": "norm of the cross-entropy's gradient with respect to W_K",
+    "W_QK_gradient": "norm of the cross-entropy's gradient with respect to W_Q W_K^T",
+}
+"""What each record is, and its unit; goes into the History."""
+
+
+class Probes:
+    """The instruments of one group of runs.
+
+    Args:
+        spec: the model.
+        train: the train sequences.
+        test: the test sequences.
+        extra: further test sets by name.
+        weights: the weights of the group, read at each record.
+    """
+
+    def __init__(
+        self,
+        spec: ModelSpec,
+        train: Batch,
+        test: Batch,
+        extra: Mapping[str, Batch],
+        weights: Parameters,
+    ) -> None:
+        self.spec = spec
+        self.train = train
+        self.train_model = Transformer(spec, train)
+        self.test_models = [Transformer(spec, batch) for batch in (test, *extra.values())]
+        self.weights = weights
+
+    @torch.no_grad()
+    def __call__(self, step: StepOutput) -> dict[str, Tensor]:
+        """One record of every run: name -> ``[run, ...]``.
+
+        Args:
+            step: what the training step saw, with its score gradient, at these weights.
+        """
+        weights, train, attention = self.weights, self.train, step.attention
+        assert step.score_gradient is not None, "a recorded step keeps its score gradient"
+        gradient = starvation.attention_gradient(self.train_model, weights, step.score_gradient)
+        record = {
+            "train_loss": step.loss.mean(dim=1),
+            "train_accuracy": _accuracy(step.logits, train.targets),
+            "attention_mass": structure.attention_mass(attention),
+            "informative_mass": structure.informative_mass(attention, train.informative),
+            "min_informative_mass": structure.min_informative_mass(attention, train.informative),
+            "kl": structure.attention_kl(attention, train.oracle).mean(dim=(1, 2)),
+            "attention_entropy": structure.attention_entropy(attention),
+            "mlp_norm": capacity.mlp_norm(weights),
+            "lipschitz": capacity.lipschitz(self.spec, weights),
+            "gradient_norm": torch.linalg.vector_norm(weights.flat_grad, dim=1),
+            "score_gradient": starvation.score_gradient_norm(step.score_gradient),
+            "W_Q_gradient": gradient.W_Q,
+            "W_K_gradient": gradient.W_K,
+            "W_QK_gradient": gradient.W_QK,
+        }
+        losses, accuracies = [], []
+        for model in self.test_models:
+            logits, targets = model(weights).logits, model.batch.targets
+            losses.append(loss_and_gradient(logits, targets.unsqueeze(-1))[0].mean(dim=1))
+            accuracies.append(_accuracy(logits, targets))
+        record |= {"test_loss": losses[0], "test_accuracy": accuracies[0]}
+        if len(losses) > 1:
+            record["extra_loss"] = torch.stack(losses[1:], dim=1)
+            record["extra_accuracy"] = torch.stack(accuracies[1:], dim=1)
+        return record
+
+
+def _accuracy(logits: Tensor, targets: Tensor) -> Tensor:
+    """The share of right answers, in double precision: count / examples, exactly."""
+    correct = (logits.argmax(dim=-1) == targets).sum(dim=1)
+    return correct.double() / targets.shape[1]

@@ -1,0 +1,175 @@
+"""RunSpec: everything that decides a run, in one frozen value.
+
+The same spec and the same seed give the same run. A spec is made of the settings of each
+room: the task, the model, the optimizer, the prior. Their field names are all different,
+so a setting is known by its own name alone: ``spec.with_(p=43, weight_decay=2.0)``.
+"""
+
+import dataclasses
+import itertools
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal
+
+from grokkit.errors import check_choice, check_int, refuse
+from grokkit.model.spec import ModelSpec
+from grokkit.registry import Registry
+from grokkit.tasks import ModularAddition, Task, tasks
+from grokkit.training.optimizers import AdamW, OptimizerSpec, optimizers
+from grokkit.training.priors import KLPrior, Prior, priors
+
+FAMILIES: Mapping[str, Registry[Any]] = {"task": tasks, "optimizer": optimizers, "prior": priors}
+"""The parts of a spec that come in several kinds."""
+
+PARTS = ("task", "model", "optimizer", "prior")
+
+
+@dataclass(frozen=True)
+class RunSpec:
+    """One training run.
+
+    Attributes:
+        task: what is learned, and on which data.
+        model: the architecture.
+        optimizer: how it is trained.
+        prior: what is added to the loss.
+        seed: names the split, the distractors and the initial weights.
+        epochs: the number of optimizer steps; every step sees the whole train set.
+        record_every: the number of epochs between two records of the History.
+        stop_after: stop this many epochs after the test accuracy has reached 0.99 and
+            stayed there at every record; None: never stop early.
+        precision: the floating-point type of the weights.
+    """
+
+    task: Task = field(default_factory=ModularAddition)
+    model: ModelSpec = field(default_factory=ModelSpec)
+    optimizer: OptimizerSpec = field(default_factory=AdamW)
+    prior: Prior = field(default_factory=KLPrior)
+    seed: int = 0
+    epochs: int = 10_000
+    record_every: int = 25
+    stop_after: int | None = None
+    precision: Literal["float32", "float64"] = "float32"
+
+    def __post_init__(self) -> None:
+        bases = {"task": Task, "model": ModelSpec, "optimizer": OptimizerSpec, "prior": Prior}
+        for part, base in bases.items():
+            if not isinstance(getattr(self, part), base):
+                refuse(part, getattr(self, part), f"settings of a {part}")
+        check_int("seed", self.seed, 0)
+        check_int("epochs", self.epochs, 1)
+        check_int("record_every", self.record_every, 1)
+        if self.stop_after is not None:
+            check_int("stop_after", self.stop_after, 0)
+        check_choice("precision", self.precision, ("float32", "float64"))
+
+    def with_(self, **changes: Any) -> "RunSpec":
+        """A copy with some settings changed, each by its own name.
+
+        A part itself may be changed too, as a whole (``task=SparseParity()``) or by the
+        name of a kind (``task="sparse_parity"``, with that kind's default settings).
+
+        Raises:
+            SettingError: no setting of this spec has that name, or a value is refused.
+        """
+        parts = {part: getattr(self, part) for part in PARTS}
+        own: dict[str, Any] = {}
+        for name in [name for name in changes if name in PARTS]:
+            value = changes.pop(name)
+            known = name in FAMILIES and isinstance(value, str)
+            parts[name] = FAMILIES[name][value]() if known else value
+        inner: dict[str, dict[str, Any]] = {part: {} for part in PARTS}
+        top = {f.name for f in fields(self)} - set(PARTS)
+        for name, value in changes.items():
+            owner = next((p for p in PARTS if name in _field_names(parts[p])), None)
+            if owner is not None:
+                inner[owner][name] = value
+            elif name in top:
+                own[name] = value
+            else:
+                allowed = sorted(
+                    top | set(PARTS) | {n for p in PARTS for n in _field_names(parts[p])}
+                )
+                refuse(name, value, f"these settings: {', '.join(allowed)}")
+        changed = {part: dataclasses.replace(parts[part], **inner[part]) for part in PARTS}
+        return dataclasses.replace(self, **changed, **own)
+
+    def settings(self) -> dict[str, Any]:
+        """Every setting by its own name; ``task``, ``optimizer``, ``prior``: their kinds."""
+        flat: dict[str, Any] = {part: getattr(self, part).kind for part in FAMILIES}
+        for part in PARTS:
+            one = getattr(self, part)
+            flat |= {name: getattr(one, name) for name in _field_names(one)}
+        return flat | {f.name: getattr(self, f.name) for f in fields(self) if f.name not in PARTS}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The spec as plain values, for JSON; kinds are named."""
+        plain: dict[str, Any] = {}
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if f.name in PARTS:
+                value = dataclasses.asdict(value)
+            if f.name in FAMILIES:
+                value = {"kind": getattr(self, f.name).kind, **value}
+            plain[f.name] = value
+        return plain
+
+    def to_json(self) -> str:
+        """The spec as one line of JSON."""
+        return json.dumps(self.to_dict())
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> "RunSpec":
+        """The spec that :meth:`to_dict` described.
+
+        Raises:
+            SettingError: a kind or a setting is unknown here, or a value is refused.
+        """
+        made: dict[str, Any] = {}
+        known = {f.name for f in fields(cls)}
+        for name, value in plain.items():
+            if name not in known:
+                refuse(name, value, ", ".join(sorted(known)))
+            if name in PARTS:
+                value = dict(value)
+                part = FAMILIES[name][value.pop("kind")] if name in FAMILIES else ModelSpec
+                for inner in value:
+                    if inner not in _field_names(part):
+                        refuse(f"{name}.{inner}", value[inner], ", ".join(_field_names(part)))
+                value = part(**value)
+            made[name] = value
+        return cls(**made)
+
+    @classmethod
+    def from_json(cls, text: str) -> "RunSpec":
+        """The spec that :meth:`to_json` wrote."""
+        return cls.from_dict(json.loads(text))
+
+
+def _field_names(part: Any) -> list[str]:
+    return [f.name for f in fields(part)]
+
+
+def grid(spec: RunSpec, **axes: Iterable[Any]) -> list[RunSpec]:
+    """Every combination of some settings, the last axis fastest.
+
+    ``grid(spec, weight_decay=[0.5, 1, 2], seed=range(5))`` is 15 specs.
+
+    Args:
+        spec: what the rest of the settings are.
+        axes: for each setting that varies, its values.
+
+    Raises:
+        SettingError: no setting has such a name, an axis is empty, or a value is refused.
+    """
+    values = {name: list(axis) for name, axis in axes.items()}
+    for name, axis in values.items():
+        if not axis:
+            refuse(name, axis, "at least one value")
+
+    def combinations() -> Iterator[RunSpec]:
+        for chosen in itertools.product(*values.values()):
+            yield spec.with_(**dict(zip(values, chosen, strict=True)))
+
+    return list(combinations())

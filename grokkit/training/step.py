@@ -1,0 +1,35 @@
+"""What one training step hands on, whichever way it was computed."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from jaxtyping import Float
+from torch import Tensor
+
+from grokkit.model.attention import Attention, Scores
+
+
+@dataclass(frozen=True, eq=False)
+class StepOutput:
+    """The train set as the model saw it in one step.
+
+    Attributes:
+        loss: the cross-entropy of every example, nats, without any prior.
+        logits: the class scores.
+        attention: alpha.
+        score_gradient: dCE/dl of every example's own cross-entropy, the quantity of
+            Lemma 5.1, without any prior; None where it was not asked for.
+    """
+
+    loss: Float[Tensor, "run example"]
+    logits: Float[Tensor, "run example class"]
+    attention: Attention
+    score_gradient: Scores | None
+
+
+class Step(Protocol):
+    """Computes the objective's gradient into the weights' ``flat_grad``."""
+
+    def __call__(self, record: bool = False) -> StepOutput:
+        """Run one step; with ``record`` the score gradient is kept too."""
+        ...

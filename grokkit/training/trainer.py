@@ -1,0 +1,210 @@
+"""The engine: a group of runs, trained together from epoch to epoch.
+
+A group is a list of specs that differ only in what may vary along the run axis: the seed
+and the numbers of the optimizer and the prior. A run's result does not depend on the rest
+of its group: a run that ends early keeps the weights that it had then, and its records
+end there.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from grokkit.errors import refuse
+from grokkit.model import Batch, Layout, Parameters, initialise
+from grokkit.training.analytic_step import AnalyticStep
+from grokkit.training.autograd_step import AutogradStep
+from grokkit.training.priors import KLPrior
+from grokkit.training.probes import Probes
+from grokkit.training.spec import RunSpec
+from grokkit.training.step import Step
+
+GROKKED = 0.99
+"""The test accuracy at which a run has grokked (the paper's rule)."""
+
+
+def group_key(spec: RunSpec) -> tuple[object, ...]:
+    """Specs with equal keys can be trained as one group."""
+    kinds = (type(spec.optimizer), type(spec.prior))
+    rest = (spec.epochs, spec.record_every, spec.stop_after, spec.precision)
+    return (spec.task, spec.model, *kinds, *rest)
+
+
+@dataclass
+class Records:
+    """What was recorded so far.
+
+    Attributes:
+        epochs: the epoch of each record.
+        values: name -> one ``[run, ...]`` tensor for each record.
+        ended: for each run, the epoch of its last record, once it has ended.
+        messages: for each run, why it ended early; empty where it did not.
+    """
+
+    epochs: list[int] = field(default_factory=list)
+    values: dict[str, list[Tensor]] = field(default_factory=dict)
+    ended: dict[int, int] = field(default_factory=dict)
+    messages: dict[int, str] = field(default_factory=dict)
+
+    def add(self, epoch: int, record: dict[str, Tensor]) -> None:
+        """Append one record."""
+        self.epochs.append(epoch)
+        for name, value in record.items():
+            self.values.setdefault(name, []).append(value)
+
+
+class Trainer:
+    """A group of runs in training.
+
+    Args:
+        specs: the runs, all with the same :func:`group_key`.
+        device: where the group is trained.
+
+    Raises:
+        SettingError: the specs cannot be one group.
+    """
+
+    def __init__(self, specs: Sequence[RunSpec], device: torch.device | str = "cpu") -> None:
+        if len({group_key(spec) for spec in specs}) != 1:
+            refuse("specs", f"{len(specs)} specs", "specs that differ in seeds and numbers only")
+        self.specs = list(specs)
+        self.device = torch.device(device)
+        spec = specs[0]
+        dtype = getattr(torch, spec.precision)
+        data = [one.task.build(one.seed) for one in specs]
+        first = data[0]
+        self.train = Batch.of([one.train for one in data], self.device, dtype)
+        test = Batch.of([one.test for one in data], self.device, dtype)
+        self.extra_names = list(first.extra)
+        extra = {
+            name: Batch.of([one.extra[name] for one in data], self.device, dtype)
+            for name in first.extra
+        }
+        self.sizes = {"n_train": len(first.train), "n_test": len(first.test)}
+        self.mirror_rates = [one.mirror_rate for one in data]
+        layout = Layout.of(spec.model, first.n_tokens, first.max_length, first.n_classes)
+        seeds = [one.seed for one in specs]
+        self.weights = initialise(layout, spec.model, seeds).to(self.device, dtype)
+        self.optimizer = spec.optimizer.start([one.optimizer for one in specs], self.weights)
+        self.step = self._choose_step()
+        self.probes = Probes(spec.model, self.train, test, extra, self.weights)
+        self.epoch = 0
+        self.records = Records()
+        self.seconds = 0.0
+        self._final: dict[int, Tensor] = {}
+        # The first epoch at which a run's loss was not finite; kept on the device, so that
+        # looking at it every epoch costs no synchronisation.
+        self._broken = torch.full((len(specs),), -1, device=self.device)
+
+    @property
+    def path(self) -> str:
+        """Which code computes the gradient: ``analytic`` or ``autograd``."""
+        return "analytic" if isinstance(self.step, AnalyticStep) else "autograd"
+
+    @property
+    def done(self) -> bool:
+        """Whether every run has ended."""
+        return len(self.records.ended) == len(self.specs)
+
+    def _choose_step(self) -> Step:
+        spec = self.specs[0]
+        default = spec.model.attention == "softmax" and spec.model.readout == "classifier"
+        strengths = [s.prior.kl_strength for s in self.specs if isinstance(s.prior, KLPrior)]
+        if default and len(strengths) == len(self.specs):
+            beta = torch.tensor(strengths, device=self.device)
+            return AnalyticStep(spec.model, self.train, self.weights, beta)
+        priors = [one.prior for one in self.specs]
+        return AutogradStep(spec.model, self.train, self.weights, priors)
+
+    def advance(
+        self, epochs: int | None = None, on_record: "Callable[[Trainer], None] | None" = None
+    ) -> None:
+        """Train until the end, or for a number of epochs.
+
+        An interrupt (Ctrl-C, a stopped kernel) leaves the trainer as it was after the
+        last whole epoch: its records can be read, and ``advance`` goes on from there.
+
+        Args:
+            epochs: how many epochs at most; None: all that are left.
+            on_record: called after each record with this trainer.
+        """
+        spec = self.specs[0]
+        stop = spec.epochs if epochs is None else min(spec.epochs, self.epoch + epochs)
+        started = time.perf_counter()
+        try:
+            with one_thread(self.device):
+                while not self.done and (self.epoch < stop or stop == spec.epochs):
+                    due = self.epoch % spec.record_every == 0 or self.epoch == spec.epochs
+                    recorded = bool(self.records.epochs) and self.records.epochs[-1] == self.epoch
+                    output = self.step(record=due and not recorded)
+                    self._watch(output.loss)
+                    if due and not recorded:
+                        self.records.add(self.epoch, self.probes(output))
+                        self._end_runs()
+                        if on_record is not None:
+                            on_record(self)
+                    if self.done:
+                        break
+                    self.optimizer.step()
+                    self.epoch += 1
+        finally:
+            self.seconds += time.perf_counter() - started
+
+    def final_weights(self) -> Parameters:
+        """The weights of every run as it ended, or as it is now."""
+        flat = self.weights.flat.clone()
+        for run, row in self._final.items():
+            flat[run] = row
+        return Parameters(self.weights.layout, flat)
+
+    def _watch(self, loss: Tensor) -> None:
+        bad = ~loss.mean(dim=1).isfinite() & (self._broken < 0)
+        self._broken.masked_fill_(bad, self.epoch)
+
+    def _end_runs(self) -> None:
+        """Note which runs end with the record just made."""
+        spec = self.specs[0]
+        broken = self._broken.tolist()
+        accuracy = torch.stack(self.records.values["test_accuracy"], dim=1).cpu()
+        for run in range(len(self.specs)):
+            if run in self.records.ended:
+                continue
+            message = ""
+            if broken[run] >= 0:
+                message = f"run {run} (seed {self.specs[run].seed}): loss not finite at epoch "
+                message += f"{broken[run]}; stopped"
+            elif spec.stop_after is not None and self._held(accuracy[run]) >= spec.stop_after:
+                message = f"stopped at epoch {self.epoch}: test accuracy held {GROKKED}"
+            if message or self.epoch == spec.epochs:
+                self.records.ended[run] = self.epoch
+                self._final[run] = self.weights.flat[run].clone()
+                if message:
+                    self.records.messages[run] = message
+
+    def _held(self, accuracy: Tensor) -> float:
+        """For how many epochs the test accuracy has now been at least ``GROKKED``."""
+        below = (accuracy < GROKKED).nonzero()
+        since = int(below[-1]) + 1 if len(below) else 0
+        if since == len(accuracy):
+            return -1
+        return self.records.epochs[-1] - self.records.epochs[since]
+
+
+@contextmanager
+def one_thread(device: torch.device) -> Iterator[None]:
+    """One CPU thread while training on a CPU.
+
+    At these sizes a second thread gains less than a second run does, and the order of
+    sums, so the last bits, would depend on the number of cores.
+    """
+    before = torch.get_num_threads()
+    if device.type == "cpu":
+        torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

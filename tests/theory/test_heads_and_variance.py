@@ -1,0 +1,98 @@
+"""Conjectures E.1 and E.2, as far as they are theorems."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grokkit.errors import SettingError
+from grokkit.theory import (
+    bilinear_scores,
+    cancelling_heads,
+    distributed_condition,
+    logit_variance,
+    logit_variance_bound,
+    multi_head_gap_bound,
+    multi_head_pooled,
+    pooled,
+    softmax,
+    value_spread,
+)
+from tests.theory.inputs import random_change, seeds
+
+
+@given(seed=seeds, scale=st.sampled_from([1e-3, 1.0, 10.0]))
+def test_conjecture_e_1_the_norm_of_the_interaction_bounds_the_score_variance(seed, scale):
+    rng = np.random.default_rng(seed)
+    w_q, w_k = rng.normal(size=(2, 3, 6)) * scale
+    query, embedding = rng.normal(size=6), rng.normal(size=(5, 6))
+    bound = logit_variance_bound(
+        float(np.linalg.norm(w_q.T @ w_k)),
+        float(np.linalg.norm(query)),
+        float(np.linalg.norm(embedding, axis=1).max()),
+        3,
+    )
+    assert logit_variance(bilinear_scores(query, embedding, w_q, w_k)) <= bound
+
+
+def test_conjecture_e_1_no_variance_means_uniform_attention():
+    scores = np.full(4, 3.0)
+    assert logit_variance(scores) == 0
+    np.testing.assert_array_equal(softmax(scores), np.full(4, 0.25))
+    assert logit_variance_bound(0.0, 1.0, 1.0, 8) == 0
+
+
+def test_equation_54_is_a_sum_over_heads():
+    rng = np.random.default_rng(0)
+    attention, values = softmax(rng.normal(size=(7, 3, 4))), rng.normal(size=(7, 3, 4, 2))
+    total = sum(pooled(attention[:, h], values[:, h]) for h in range(3))
+    np.testing.assert_allclose(multi_head_pooled(attention, values), total)
+
+
+@given(seed=seeds, n_heads=st.integers(1, 4))
+def test_conjecture_e_2_summed_masses_are_necessary(seed, n_heads):
+    length, embed = 4, 3
+    heads = []
+    for h in range(n_heads):  # the same position must change in every head
+        change = random_change(seed + 1000 * h, length, "softmax")
+        heads.append(change)
+    position = heads[0].position
+    heads = [h for h in heads if h.position == position and h.values.shape[1] <= embed]
+    if not heads:
+        return
+    pad = [(0, 0), (0, embed)]
+    values = np.stack([np.pad(h.values, pad)[:, :embed] for h in heads])
+    values_other = np.stack([np.pad(h.values_other, pad)[:, :embed] for h in heads])
+    attention = np.stack([h.attention for h in heads])
+    attention_other = np.stack([h.attention_other for h in heads])
+    gap = multi_head_pooled(attention, values) - multi_head_pooled(attention_other, values_other)
+    spread = np.array(
+        [value_spread(np.concatenate([h.values, h.values_other]), h.centroid[None]) for h in heads]
+    )
+    masses = attention[:, position], attention_other[:, position]
+    assert np.linalg.norm(gap) <= multi_head_gap_bound(*masses, spread) + 1e-12
+
+
+def test_conjecture_e_2_summed_masses_are_not_sufficient():
+    heads = cancelling_heads()
+    h, other = (multi_head_pooled(heads.attention, v) for v in heads.values)
+    np.testing.assert_allclose(h, other, atol=1e-15)
+    assert (heads.values[0] != heads.values[1]).any()
+    informative = np.array([True, False])
+    assert distributed_condition(heads.attention, informative, 1.8)
+
+
+def test_equation_55_masses_of_several_heads_add_up():
+    attention = np.array([[0.9, 0.0, 0.1], [0.0, 0.8, 0.2]])
+    informative = np.array([True, True, False])
+    assert distributed_condition(attention, informative, 0.8)
+    assert not distributed_condition(attention, informative, 0.85)
+
+
+def test_settings_outside_a_formula_are_refused():
+    with pytest.raises(SettingError, match="mass"):
+        multi_head_gap_bound(np.array([1.2]), np.array([0.1]), np.array([1.0]))
+    with pytest.raises(SettingError, match="gamma_pooled"):
+        distributed_condition(np.ones((1, 2)) / 2, np.array([True, False]), 0.0)
+    with pytest.raises(SettingError, match="d_head"):
+        logit_variance_bound(1.0, 1.0, 1.0, 0)
