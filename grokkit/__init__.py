@@ -23,7 +23,6 @@ if TYPE_CHECKING:
         theory,
         training,
         viz,
-        widgets,
     )
     from grokkit.training import RunSpec, grid, load_history, presets, train
 
@@ -48,7 +47,6 @@ _ROOMS = (
     "theory",
     "training",
     "viz",
-    "widgets",
 )
 
 

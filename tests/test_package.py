@@ -1,5 +1,6 @@
 """The package as a whole: its face, what importing it costs, and what it depends on."""
 
+import ast
 import json
 import re
 import subprocess
@@ -14,6 +15,7 @@ from packaging.version import Version
 import grokkit
 
 ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "grokkit"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 
@@ -81,6 +83,53 @@ def test_a_name_that_is_not_there_says_so():
 def test_every_statement_of_the_version_agrees():
     citation = (ROOT / "CITATION.cff").read_text()
     assert f"\nversion: {grokkit.__version__}\n" in citation
+
+
+# --- the house ----------------------------------------------------------------------------
+
+# From the ground up; what stands on one floor does not know its neighbours.
+FLOORS = (
+    {"errors", "registry", "seeding"},
+    {"theory", "tasks"},
+    {"model"},
+    {"diagnostics"},
+    {"training"},
+    {"runs"},
+    {"tickets", "experiments"},
+    {"viz"},
+    {"widgets", "classroom"},
+    {"cli"},
+)
+FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
+
+
+def imported_rooms(path: Path) -> set[str]:
+    """The rooms of grokkit that a module imports, at its top or in a function."""
+    names = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"line {node.lineno}: write imports from the top: grokkit...."
+            names += [f"{node.module}.{alias.name}" for alias in node.names]
+    return {name.split(".")[1] for name in names if name.startswith("grokkit.")}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_no_room_imports_a_higher_one(path: Path):
+    room = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    above = {
+        other
+        for other in imported_rooms(path) - {room, "__version__"}
+        if FLOOR[other] >= FLOOR[room]
+    }
+    assert not above, f"{room} imports {', '.join(sorted(above))}"
+
+
+def test_the_face_knows_every_room():
+    packages = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    assert set(grokkit._ROOMS) == packages
 
 
 # --- dependencies -------------------------------------------------------------------------

@@ -277,8 +277,8 @@ def _problems_of_outputs(notebook: NotebookNode, text: str) -> list[str]:
             shown = output.get("text", output.get("data", {}).get("text/plain", ""))
             if _ADDRESS.search(shown):
                 problems.append(
-                    f"{where} shows a memory address, which changes from run to run: "
-                    f"{_first_line(shown)}"
+                    f"{where} shows a memory address, which changes from run to run; "
+                    f"assign the value to _: {_first_line(shown)}"
                 )
     size = len(text.encode())
     if size > LARGEST_BYTES:

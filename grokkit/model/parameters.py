@@ -35,6 +35,11 @@ class Layout:
         """The number of parameters of one run."""
         return sum(math.prod(shape) for shape in self.shapes.values())
 
+    @property
+    def length(self) -> int:
+        """The number of positions that have an embedding; the query's is the last."""
+        return self.shapes["position_embedding"][0]
+
     def slices(self) -> Iterator[tuple[str, slice, tuple[int, ...]]]:
         """Name, place in the buffer, and shape of every parameter."""
         start = 0

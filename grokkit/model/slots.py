@@ -35,8 +35,16 @@ class Slots:
     index: Int[Tensor, "run example pos"]
 
     @classmethod
-    def of(cls, batch: Batch) -> "Slots":
+    def of(cls, batch: Batch, length: int | None = None) -> "Slots":
         """The slots of these sequences.
+
+        The query counts as position length - 1, so that in sequences of any length it is
+        the same query; a longer sequence differs in its distractors alone.
+
+        Args:
+            batch: the sequences.
+            length: the number of rows of the position embedding, at least the batch's
+                own length, which is the default.
 
         Raises:
             SettingError: the last token is not the same in every sequence, so that keys
@@ -48,7 +56,10 @@ class Slots:
         width = int(tokens.max()) + 1
         pair = tokens + width * torch.arange(tokens.shape[-1], device=tokens.device)
         used, index = torch.unique(pair, return_inverse=True)
-        return cls(used // width, used % width, int(index[0, 0, -1]), index)
+        query = int(index[0, 0, -1])
+        position = used // width
+        position[query] = (length or tokens.shape[-1]) - 1
+        return cls(position, used % width, query, index)
 
     def __len__(self) -> int:
         return len(self.token)

@@ -58,12 +58,13 @@ class Transformer:
     Args:
         spec: the settings of the model.
         batch: the sequences of every run.
+        length: the number of positions the weights know; by default the batch's length.
     """
 
-    def __init__(self, spec: ModelSpec, batch: Batch) -> None:
+    def __init__(self, spec: ModelSpec, batch: Batch, length: int | None = None) -> None:
         self.spec = spec
         self.batch = batch
-        self.slots = Slots.of(batch)
+        self.slots = Slots.of(batch, length)
         self.readers: Readers = self.slots.readers(spec.heads)
 
     def embed(self, weights: Mapping[str, Tensor]) -> Float[Tensor, "run slot embed"]:

@@ -5,13 +5,25 @@ so a check looks at every element and names the first one that is not allowed. A
 fails every comparison and is therefore refused too.
 """
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from grokkit.errors import refuse
 
+# One number.
+Scalar = float | int | np.floating | np.integer
+
 # A number, or an array of them that broadcasts against the other arguments.
-Number = float | int | np.floating | np.integer | Float[np.ndarray, "..."] | Int[np.ndarray, "..."]
+Number = Scalar | Float[np.ndarray, "..."] | Int[np.ndarray, "..."]
+
+# What comes back: a number for numbers, an array for arrays. Which one, a type checker
+# can't tell without an overload a function; the tests check it as they run.
+if TYPE_CHECKING:
+    Result = Any
+else:
+    Result = Number
 
 
 def require(

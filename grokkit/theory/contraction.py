@@ -16,14 +16,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grokkit.theory._checks import Number, non_negative, positive, require
+from grokkit.theory._checks import Number, Result, Scalar, non_negative, positive, require
 
 # The largest singular value that five Newton-Schulz steps of Muon leave behind: the
 # maximum of 3.4445 x - 4.7750 x^3 + 2.0315 x^5 is 1.2024, near x = 0.555.
 MUON_LARGEST_SINGULAR_VALUE = 1.21
 
 
-def contraction_rate(lr: Number, weight_decay: Number) -> Number:
+def contraction_rate(lr: Number, weight_decay: Number) -> Result:
     """The effective decay per step, a = eta * w (the paper's lambda). Definition 3.2.
 
     Raises:
@@ -34,7 +34,7 @@ def contraction_rate(lr: Number, weight_decay: Number) -> Number:
     return rate
 
 
-def norm_growth(lr: Number, weight_decay: Number, update_norm: Number) -> Number:
+def norm_growth(lr: Number, weight_decay: Number, update_norm: Number) -> Result:
     """The growth term rho = (eta / w) * norm(update)^2. Propositions B.1 and B.2, (22).
 
     With it, norm(W')^2 <= (1 - a) norm(W)^2 + rho holds for W' = (1 - a) W - eta * U, by
@@ -56,7 +56,7 @@ def norm_growth(lr: Number, weight_decay: Number, update_norm: Number) -> Number
 
 def contracted_norm_bound(
     norm: Number, contraction: Number, growth: Number, steps: Number = 1
-) -> Number:
+) -> Result:
     """The most that a norm can be after some contractive steps. (1) at one step, (39).
 
     sqrt((1 - lambda)^t norm^2 + rho (1 - (1 - lambda)^t) / lambda): a bound from *above*. It
@@ -79,7 +79,7 @@ def contracted_norm_bound(
     return np.sqrt(kept * np.square(norm) + np.divide(growth, contraction) * (1 - kept))
 
 
-def adamw_update_bound(numel: int, beta1: float = 0.9, beta2: float = 0.999) -> float:
+def adamw_update_bound(numel: int, beta1: Scalar = 0.9, beta2: Scalar = 0.999) -> float:
     """A bound B on norm(U)_F for AdamW's step U = m_hat / sqrt(v_hat). Proposition B.2.
 
     sqrt(numel) * (1 - b1) / sqrt((1 - b2) (1 - b1^2 / b2)), by Cauchy-Schwarz on the two
@@ -102,7 +102,7 @@ def adamw_update_bound(numel: int, beta1: float = 0.9, beta2: float = 0.999) -> 
     return float(np.sqrt(numel) * (1 - beta1) / np.sqrt((1 - beta2) * (1 - beta1**2 / beta2)))
 
 
-def muon_update_bound(rank: int, scale: float = 1.0) -> float:
+def muon_update_bound(rank: int, scale: Scalar = 1.0) -> float:
     """A bound B on norm(U)_F for Muon: scale * sqrt(rank) * 1.21. Proposition B.2.
 
     Newton-Schulz drives singular values towards 1 without landing on it; 1.21 is the most
@@ -126,7 +126,7 @@ def sign_update_bound(numel: int) -> float:
     return float(np.sqrt(numel))
 
 
-def norm_floor(update_bound: Number, weight_decay: Number) -> Number:
+def norm_floor(update_bound: Number, weight_decay: Number) -> Result:
     """The norm f = B / w above which a step must shrink W. Proposition B.2.
 
     norm(W') <= (1 - a) norm(W) + eta B is below norm(W) only where norm(W) > B / w. Below
@@ -140,7 +140,7 @@ def norm_floor(update_bound: Number, weight_decay: Number) -> Number:
     return np.divide(update_bound, weight_decay)
 
 
-def plateau_length_claimed(norm0: Number, r_max: Number, contraction: Number) -> Number:
+def plateau_length_claimed(norm0: Number, r_max: Number, contraction: Number) -> Result:
     """Equation (5) as the paper has it, in steps: (2 / lambda) log(norm0 / r_max).
 
     The paper reads it as a lower bound on the wait. It is not one, and no upper bound
@@ -169,8 +169,8 @@ class PlateauBracket(NamedTuple):
             floor is not below the target, for then it may never be reached.
     """
 
-    earliest: Number
-    latest: Number
+    earliest: Result
+    latest: Result
 
 
 def plateau_bracket(

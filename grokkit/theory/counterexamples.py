@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from grokkit.theory._checks import require
+from grokkit.theory._checks import Scalar, require
 from grokkit.theory.attention import pooled, softmax
 
 
@@ -45,7 +45,7 @@ class Parity(NamedTuple):
     lipschitz: float
 
 
-def parity(k: int = 3, distractors: int = 2, low_score: float = -30.0) -> Parity:
+def parity(k: int = 3, distractors: int = 2, low_score: Scalar = -30.0) -> Parity:
     """Zero error without B_gamma: sparse parity by counting the ones. Theorem 4.3.
 
     A token 1 scores 0, like the query; a token 0 scores -30. So h counts the ones,
@@ -142,7 +142,7 @@ class LowDivergence(NamedTuple):
 
     attention: Float[np.ndarray, " pos"]
     informative: Bool[np.ndarray, " pos"]
-    gamma: float
+    gamma: Scalar
 
 
 def low_divergence() -> LowDivergence:

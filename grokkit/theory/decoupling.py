@@ -16,7 +16,7 @@ Source: arXiv 2605.15787, (2), (3), (23), (25) to (27), Definitions 4.1 and 4.2.
 import numpy as np
 from jaxtyping import Bool, Float
 
-from grokkit.theory._checks import Number, non_negative, positive, require
+from grokkit.theory._checks import Number, Result, Scalar, non_negative, positive, require
 
 
 def mlp_lipschitz(
@@ -40,7 +40,7 @@ def norm_condition(norm: Number, r_min: Number, r_max: Number) -> Bool[np.ndarra
 def structural_condition(
     attention: Float[np.ndarray, "*#batch pos"],
     informative: Bool[np.ndarray, "*#batch pos"],
-    gamma: float,
+    gamma: Scalar,
 ) -> Bool[np.ndarray, "*batch"]:
     """B_gamma: alpha_j >= gamma for every informative j. Definition 4.1, equation (2).
 
@@ -53,7 +53,7 @@ def structural_condition(
     return np.asarray(np.where(informative, attention, np.inf).min(axis=-1) >= gamma)
 
 
-def gamma_threshold(c_margin: Number, lipschitz_max: Number, spread: Number) -> Number:
+def gamma_threshold(c_margin: Number, lipschitz_max: Number, spread: Number) -> Result:
     """Gamma = c_margin / (L_max * Delta_emb), the threshold of B_gamma. Theorem 4.3.
 
     Args:
@@ -71,7 +71,7 @@ def gamma_threshold(c_margin: Number, lipschitz_max: Number, spread: Number) -> 
     return np.divide(c_margin, np.multiply(lipschitz_max, spread))
 
 
-def output_gap_from_margin(logit_margin: Number) -> Number:
+def output_gap_from_margin(logit_margin: Number) -> Result:
     """The least norm(f - f')_2 that a logit margin forces: sqrt(2) * margin. Equation (25).
 
     If each of two inputs of different class has its own class above the other's by the
@@ -84,7 +84,7 @@ def output_gap_from_margin(logit_margin: Number) -> Number:
     return np.sqrt(2.0) * np.asarray(logit_margin)
 
 
-def pair_mass_required(c_margin: Number, lipschitz: Number, spread: Number) -> Number:
+def pair_mass_required(c_margin: Number, lipschitz: Number, spread: Number) -> Result:
     """The least alpha_i + alpha'_i: c_margin / (L_f * Delta_emb). Equation (27).
 
     The necessary condition, for each pair of different class that differs only at i. Use
@@ -118,7 +118,7 @@ def pair_condition(
     return np.asarray(np.add(mass, mass_other) >= pair_mass_required(c_margin, lipschitz, spread))
 
 
-def delta_necessary(k: int, gamma: Number) -> Number:
+def delta_necessary(k: int, gamma: Number) -> Result:
     """delta_nec = log(1 / (k gamma)): B_gamma implies KL(alpha* || alpha) <= it. (3).
 
     Equality where alpha_j = gamma on all of I*. Necessary only: a smaller divergence does
@@ -138,7 +138,7 @@ def delta_necessary(k: int, gamma: Number) -> Number:
     return np.negative(np.log(np.multiply(k, gamma)))
 
 
-def delta_sufficient(k: int, gamma: Number) -> Number:
+def delta_sufficient(k: int, gamma: Number) -> Result:
     """delta_suf: KL(alpha* || alpha) < it implies B_gamma. The converse of Corollary 4.5.
 
     -(1/k) [log(k gamma) + (k - 1) log(k (1 - gamma) / (k - 1))]: the least divergence with

@@ -16,10 +16,10 @@ Source: arXiv 2605.15787, Appendix A.3, equations (11) to (21), and (24).
 import numpy as np
 from jaxtyping import Float
 
-from grokkit.theory._checks import Number, mass_below_one, non_negative, require
+from grokkit.theory._checks import Number, Result, mass_below_one, non_negative, require
 
 
-def common_rescaling(mass: Number, mass_other: Number) -> Number:
+def common_rescaling(mass: Number, mass_other: Number) -> Result:
     """The factor c with alpha'_j = c * alpha_j for every j != i. Equation (12).
 
     c = (1 - alpha'_i) / (1 - alpha_i).
@@ -101,7 +101,7 @@ def spread_from_radius(values: Float[np.ndarray, "item embed"]) -> float:
     return float(2 * np.linalg.norm(values, axis=-1).max())
 
 
-def gap_upper_bound(mass: Number, mass_other: Number, spread: Number) -> Number:
+def gap_upper_bound(mass: Number, mass_other: Number, spread: Number) -> Result:
     """norm(h - h') <= (alpha_i + alpha'_i) * Delta_emb: the bottleneck. Equations (16), (24).
 
     Args:
@@ -117,7 +117,7 @@ def gap_upper_bound(mass: Number, mass_other: Number, spread: Number) -> Number:
     return np.add(mass, mass_other) * spread
 
 
-def gap_lower_bound(mass: Number, mass_other: Number, separation: Number, spread: Number) -> Number:
+def gap_lower_bound(mass: Number, mass_other: Number, separation: Number, spread: Number) -> Result:
     """norm(h - h') >= max(alpha_i, alpha'_i) xi - Delta_emb abs(alpha_i - alpha'_i). Eq. (18).
 
     The paper writes min for max; both hold, as (17) can be written from either side, and
@@ -164,7 +164,7 @@ def squared_gap_terms(
 
 def gap_lower_bound_squared(
     mass: Number, mass_other: Number, separation: Number, second_term: Number
-) -> Number:
+) -> Result:
     """The bounds that follow from the exact identity. Equations (20) and (21).
 
     sqrt(a b) xi where the second term of (19) is >= 0; else sqrt(a b xi^2 - abs(second term)),

@@ -10,7 +10,7 @@ Axis names: ``head``, ``pos``, ``embed``. Source: arXiv 2605.15787, Conjecture E
 import numpy as np
 from jaxtyping import Bool, Float
 
-from grokkit.theory._checks import mass_below_one, non_negative, positive
+from grokkit.theory._checks import Scalar, mass_below_one, non_negative, positive
 
 
 def multi_head_pooled(
@@ -50,7 +50,7 @@ def multi_head_gap_bound(
 def distributed_condition(
     attention: Float[np.ndarray, "*#batch head pos"],
     informative: Bool[np.ndarray, "*#batch pos"],
-    gamma_pooled: float,
+    gamma_pooled: Scalar,
 ) -> Bool[np.ndarray, "*batch"]:
     """Whether sum_h alpha_j^h >= a pooled threshold for every informative j. Equation (55).
 

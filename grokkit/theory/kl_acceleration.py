@@ -21,11 +21,11 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from grokkit.theory._checks import Number, non_negative, positive, require
+from grokkit.theory._checks import Number, Result, Scalar, non_negative, positive, require
 from grokkit.theory.attention import log_softmax, softmax
 
 
-def penalised_loss(loss: Number, divergence: Number, kl_strength: Number) -> Number:
+def penalised_loss(loss: Number, divergence: Number, kl_strength: Number) -> Result:
     """L_CE + beta * E_x KL(alpha* || alpha(x)). Equation (6).
 
     Args:
@@ -43,7 +43,7 @@ def penalised_loss(loss: Number, divergence: Number, kl_strength: Number) -> Num
 def kl_score_gradient(
     oracle: Float[np.ndarray, "*#batch pos"],
     attention: Float[np.ndarray, "*#batch pos"],
-    kl_strength: float,
+    kl_strength: Scalar,
 ) -> Float[np.ndarray, "*batch pos"]:
     """The penalty's gradient on softmax scores, beta (alpha_j - alpha*_j). Equation (45).
 
@@ -60,7 +60,7 @@ def kl_score_gradient(
 def kl_score_gradient_relu(
     oracle: Float[np.ndarray, "*#batch pos"],
     scores: Float[np.ndarray, "*#batch pos"],
-    kl_strength: float,
+    kl_strength: Scalar,
 ) -> Float[np.ndarray, "*batch pos"]:
     """The same for normalised ReLU attention: beta (alpha_j - alpha*_j) / l_j, 0 if l_j <= 0.
 
@@ -96,7 +96,7 @@ class KLFlow(NamedTuple):
 def kl_flow(
     scores0: Float[np.ndarray, " pos"],
     oracle: Float[np.ndarray, " pos"],
-    kl_rate: float,
+    kl_rate: Scalar,
     times: Float[np.ndarray, " time"],
     gram: Float[np.ndarray, "pos pos"] | None = None,
 ) -> KLFlow:
@@ -146,7 +146,7 @@ def kl_flow(
 def divergence_velocity(
     oracle: Float[np.ndarray, "*#batch pos"],
     attention: Float[np.ndarray, "*#batch pos"],
-    kl_rate: float,
+    kl_rate: Scalar,
 ) -> Float[np.ndarray, "*batch"]:
     """dD/dt = -rate norm(alpha - alpha*)^2 along the ideal flow. Equations (46), (48).
 
@@ -188,7 +188,7 @@ def pl_constant(
     return np.asarray(2 * np.minimum(oracle, attention).min(axis=-1))
 
 
-def late_rate(oracle: Float[np.ndarray, " pos"], kl_rate: float) -> float:
+def late_rate(oracle: Float[np.ndarray, " pos"], kl_rate: Scalar) -> float:
     """The exponential rate of D near the oracle: 2 rate lambda_2(diag(alpha*) - alpha* alpha*^T).
 
     lambda_2 is the second smallest eigenvalue of the softmax Jacobian (the smallest, 0,
@@ -205,8 +205,8 @@ def late_rate(oracle: Float[np.ndarray, " pos"], kl_rate: float) -> float:
 
 
 def divergence_claimed(
-    times: Number, divergence0: Number, oracle: Float[np.ndarray, " pos"], kl_rate: float
-) -> Number:
+    times: Number, divergence0: Number, oracle: Float[np.ndarray, " pos"], kl_rate: Scalar
+) -> Result:
     """D_0 exp(-2 mu rate t), in nats: the claimed bound on D(t). Equations (51), (52).
 
     Fails at once from a uniform start with a sparse oracle, and in the end from any start.
@@ -219,7 +219,7 @@ def divergence_claimed(
     return np.multiply(divergence0, np.exp(-decay * np.asarray(times)))
 
 
-def time_claimed(divergence0: Number, delta: Number, kl_rate: Number) -> Number:
+def time_claimed(divergence0: Number, delta: Number, kl_rate: Number) -> Result:
     """log(D_0 / delta) / rate: the claimed longest wait, 2 mu absorbed. Equations (7), (53).
 
     0 where D_0 is already at or below delta.

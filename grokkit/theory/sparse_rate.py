@@ -22,7 +22,7 @@ it replaces (50), (52) and (53) of arXiv 2605.15787 for its own oracle.
 
 import numpy as np
 
-from grokkit.theory._checks import Number, non_negative, positive, require
+from grokkit.theory._checks import Number, Result, non_negative, positive, require
 
 
 def kappa_guaranteed(length: int, k: int) -> float:
@@ -49,7 +49,7 @@ def kappa_uniform(length: int, k: int) -> float:
     return length / (k * (length - k))
 
 
-def squared_gap_bound(divergence: Number, kappa: Number) -> Number:
+def squared_gap_bound(divergence: Number, kappa: Number) -> Result:
     """Kappa (1 - exp(-D))^2, at most norm(alpha - alpha*)^2. Replaces (50).
 
     Args:
@@ -64,7 +64,7 @@ def squared_gap_bound(divergence: Number, kappa: Number) -> Number:
     return np.multiply(kappa, np.expm1(np.negative(divergence)) ** 2)
 
 
-def sparse_divergence(times: Number, divergence0: Number, kappa: Number, kl_rate: Number) -> Number:
+def sparse_divergence(times: Number, divergence0: Number, kappa: Number, kl_rate: Number) -> Result:
     """D(t) from y + log y = y_0 + log y_0 + kappa rate t, in nats. Replaces (52).
 
     A bound from above with ``kappa_guaranteed``; the trajectory itself with
@@ -92,7 +92,7 @@ def sparse_divergence(times: Number, divergence0: Number, kappa: Number, kl_rate
     return np.logaddexp(0.0, -log_y)
 
 
-def sparse_time(divergence0: Number, delta: Number, kappa: Number, kl_rate: Number) -> Number:
+def sparse_time(divergence0: Number, delta: Number, kappa: Number, kl_rate: Number) -> Result:
     """The time from D_0 to delta: [y_delta - y_0 + log(y_delta / y_0)] / (kappa rate).
 
     Replaces (7) and (53): the longest wait with ``kappa_guaranteed``, the wait itself with
@@ -111,7 +111,7 @@ def sparse_time(divergence0: Number, delta: Number, kappa: Number, kl_rate: Numb
     return rise / np.multiply(kappa, kl_rate)
 
 
-def late_divergence(times: Number, length: int, k: int, kl_rate: Number) -> Number:
+def late_divergence(times: Number, length: int, k: int, kl_rate: Number) -> Result:
     """K (T - k) / (T rate t), in nats: what D becomes from any start. Replaces (51).
 
     Raises:
@@ -122,7 +122,7 @@ def late_divergence(times: Number, length: int, k: int, kl_rate: Number) -> Numb
     return 1 / (kappa_uniform(length, k) * np.multiply(kl_rate, times))
 
 
-def _log_y(divergence: Number) -> Number:
+def _log_y(divergence: Number) -> Result:
     """Log of y = 1 / (exp(D) - 1), without overflow for a large D."""
     positive("divergence", divergence)
     return -(np.asarray(divergence) + np.log(-np.expm1(np.negative(divergence))))

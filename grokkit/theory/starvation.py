@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from grokkit.theory._checks import Number, non_negative, require
+from grokkit.theory._checks import Number, Result, non_negative, require
 from grokkit.theory.attention import pooled, relu_attention
 
 
@@ -43,9 +43,9 @@ class OutputGradientBounds(NamedTuple):
         pinsker: sqrt(2 L), the paper's.
     """
 
-    linear: Number
-    total_variation: Number
-    pinsker: Number
+    linear: Result
+    total_variation: Result
+    pinsker: Result
 
 
 def output_gradient_bounds(loss: Number) -> OutputGradientBounds:
@@ -90,7 +90,7 @@ def pooled_jacobian_relu(
 
 def score_gradient_bound(
     loss: Number, lipschitz: Number, value_matrix_norm: Number, embedding_norm: Number = 1.0
-) -> Number:
+) -> Result:
     """abs(dL_CE/dl_j) <= 2 L_f norm(W_V)_op sqrt(2 L_CE). Lemma 5.1, equation (4).
 
     Softmax attention only.

@@ -10,7 +10,7 @@ Axis names: ``pos``. Source: arXiv 2605.15787, Conjecture E.1.
 import numpy as np
 from jaxtyping import Float
 
-from grokkit.theory._checks import Number, non_negative, positive
+from grokkit.theory._checks import Number, Result, non_negative, positive
 
 
 def logit_variance(scores: Float[np.ndarray, "*batch pos"]) -> Float[np.ndarray, "*batch"]:
@@ -20,7 +20,7 @@ def logit_variance(scores: Float[np.ndarray, "*batch pos"]) -> Float[np.ndarray,
 
 def logit_variance_bound(
     interaction_norm: Number, query_norm: Number, embedding_norm: Number, d_head: int
-) -> Number:
+) -> Result:
     """Var_j(l_j) <= norm(M)_F^2 norm(e_q)^2 max_j norm(e_j)^2 / d_head. Conjecture E.1.
 
     Args:

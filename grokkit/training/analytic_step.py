@@ -60,7 +60,7 @@ class AnalyticStep:
     ) -> None:
         self.spec = spec
         self.weights = weights
-        self.model = Transformer(spec, batch)
+        self.model = Transformer(spec, batch, weights.layout.length)
         self.targets = batch.targets.unsqueeze(-1)
         self.oracle = batch.oracle.unsqueeze(-1)
         runs, examples = batch.runs, batch.examples

@@ -35,7 +35,7 @@ class AutogradStep:
         self.weights = weights
         self.batch = batch
         self.priors = priors
-        self.model = Transformer(spec, batch)
+        self.model = Transformer(spec, batch, weights.layout.length)
 
     def __call__(self, record: bool = False) -> StepOutput:
         """Fill ``weights.flat_grad`` and return what was computed on the way."""

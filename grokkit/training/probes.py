@@ -66,8 +66,10 @@ class Probes:
     ) -> None:
         self.spec = spec
         self.train = train
-        self.train_model = Transformer(spec, train)
-        self.test_models = [Transformer(spec, batch) for batch in (test, *extra.values())]
+        self.train_model = Transformer(spec, train, weights.layout.length)
+        self.test_models = [
+            Transformer(spec, batch, weights.layout.length) for batch in (test, *extra.values())
+        ]
         self.weights = weights
 
     @torch.no_grad()

@@ -42,7 +42,7 @@ def test_every_public_function_belongs_to_a_statement():
 
 
 def test_the_table_in_the_docstring_is_the_mapping():
-    text = re.sub(r"\n {25,}", " ", theory.__doc__)  # a row that wraps is one row
+    text = re.sub(r"\n {25,}", " ", str(theory.__doc__))  # a row that wraps is one row
     rows = dict(re.findall(r"^(\S.*?) {2,}([a-z0-9_]+(?:, [a-z0-9_]+)*)$", text, re.M))
     assert rows == {
         key: ", ".join(f.__name__ for f in functions) for key, functions in STATEMENTS.items()
