@@ -7,6 +7,8 @@ every member a name, ``kind``, under which the command line and saved specs know
 from collections.abc import Callable, Iterator, Mapping
 from typing import Generic, TypeVar
 
+from grokkit.errors import refuse
+
 T = TypeVar("T")
 C = TypeVar("C", bound=type)
 
@@ -44,11 +46,15 @@ class Registry(Mapping[str, type[T]], Generic[T]):
         return add
 
     def __getitem__(self, kind: str) -> type[T]:
-        try:
-            return self._members[kind]
-        except KeyError:
+        """The class of that name.
+
+        Raises:
+            SettingError: nothing of that name is registered.
+        """
+        if kind not in self._members:
             allowed = ", ".join(sorted(self._members))
-            raise ValueError(f"{self.family}: no {kind!r}; allowed: {allowed}") from None
+            refuse(self.family, kind, allowed)
+        return self._members[kind]
 
     def __contains__(self, kind: object) -> bool:
         return kind in self._members

@@ -30,4 +30,8 @@ def _largest_singular_value(matrix: Float[Tensor, "run rows columns"]) -> Float[
     # matrix, and exact enough for the largest value, whose square is the best conditioned.
     tall = matrix if matrix.shape[-2] >= matrix.shape[-1] else matrix.transpose(-1, -2)
     gram = tall.transpose(-1, -2).double() @ tall.double()
-    return torch.linalg.eigvalsh(gram)[..., -1].clamp_min(0).sqrt().to(matrix.dtype)
+    # A decomposition refuses the whole group where one run has diverged; that run's is nan.
+    finite = gram.isfinite().flatten(1).all(dim=1)
+    gram = torch.where(finite.view(-1, 1, 1), gram, torch.zeros_like(gram))
+    largest = torch.linalg.eigvalsh(gram)[..., -1].clamp_min(0).sqrt()
+    return torch.where(finite, largest, torch.nan).to(matrix.dtype)

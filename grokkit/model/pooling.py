@@ -18,6 +18,7 @@ from typing import Any
 import torch
 from jaxtyping import Float
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 from torch.nn.functional import embedding_bag
 
 from grokkit.model.slots import Readers
@@ -35,6 +36,7 @@ class _WithValuesGradient(torch.autograd.Function):
         return pooled.view_as(pooled)
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor, None, None]:
         (attention,) = ctx.saved_tensors
         readers: Readers = ctx.readers

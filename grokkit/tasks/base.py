@@ -69,8 +69,8 @@ class TaskData:
         vocabulary: the name of each token id, for people: "17", "=", "A".
         n_classes: the number of target classes.
         extra: further test sets by name, such as longer sequences ("length 12").
-        mirror_rate: the fraction of test sequences whose mirror image, the operands
-            swapped, is trained on. ``nan`` where operands do not commute.
+        mirrored: which test sequences have a mirror image, the operands in another
+            order, in the train set; None where operands do not commute.
     """
 
     train: Sequences
@@ -78,12 +78,17 @@ class TaskData:
     vocabulary: tuple[str, ...]
     n_classes: int
     extra: Mapping[str, Sequences] = field(default_factory=dict)
-    mirror_rate: float = float("nan")
+    mirrored: Bool[Tensor, " example"] | None = None
 
     @property
     def n_tokens(self) -> int:
         """The number of token ids."""
         return len(self.vocabulary)
+
+    @property
+    def mirror_rate(self) -> float:
+        """The fraction of test sequences that are mirrored; ``nan`` for None."""
+        return float("nan") if self.mirrored is None else self.mirrored.double().mean().item()
 
     def spell(self, tokens: Int[Tensor, " pos"]) -> str:
         """One sequence in words: ``"17 A 5 C ="``."""
@@ -102,7 +107,7 @@ class TaskData:
             self.vocabulary,
             self.n_classes,
             {name: s.to(device) for name, s in self.extra.items()},
-            self.mirror_rate,
+            None if self.mirrored is None else self.mirrored.to(device),
         )
 
 

@@ -33,7 +33,7 @@ from grokkit.tasks.layout import (
 from grokkit.tasks.split import (
     SplitKind,
     check_split,
-    mirror_rate,
+    mirrored,
     split_inputs,
     unordered_codes,
 )
@@ -154,7 +154,7 @@ class OperandTask(Task):
             test=everything[~rows],
             vocabulary=self._vocabulary(),
             n_classes=self.n_classes,
-            mirror_rate=mirror_rate(unordered, train, self.commutes),
+            mirrored=mirrored(unordered, train, self.commutes, draws=self.draws),
         )
 
     def _vocabulary(self) -> tuple[str, ...]:

@@ -31,7 +31,7 @@ from grokkit.tasks.modular import MAX_P
 from grokkit.tasks.split import (
     SplitKind,
     check_split,
-    mirror_rate,
+    mirrored,
     split_inputs,
     unordered_codes,
 )
@@ -104,7 +104,7 @@ class MarkedAddition(Task):
             test=everything[~rows],
             vocabulary=self._vocabulary(),
             n_classes=self.p,
-            mirror_rate=mirror_rate(unordered, train, commutes=True),
+            mirrored=mirrored(unordered, train, commutes=True, draws=self.draws),
         )
 
     @property

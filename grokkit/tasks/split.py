@@ -3,10 +3,9 @@
 The split is by input, never by sequence: all distractor draws of one input stand on one
 side, so no test sequence has its operands in the train set. What can leak all the same
 is the *mirror image*: where a + b = b + a, training on (b, a) half-answers (a, b). The
-unordered split keeps mirror images together; :func:`mirror_rate` says how many leak.
+unordered split keeps mirror images together; :func:`mirrored` says which leak.
 """
 
-import math
 from typing import Literal, get_args
 
 import torch
@@ -79,27 +78,30 @@ def split_inputs(
     return train
 
 
-def mirror_rate(
-    unordered: Int[Tensor, " input"], train: Bool[Tensor, " input"], commutes: bool
-) -> float:
-    """The fraction of test inputs of which another order of the operands is trained on.
+def mirrored(
+    unordered: Int[Tensor, " input"],
+    train: Bool[Tensor, " input"],
+    commutes: bool,
+    draws: int = 1,
+) -> Bool[Tensor, " test_example"] | None:
+    """Which test sequences have another order of their operands in the train set.
 
-    About ``train_fraction`` under the split by pair, 0 under the unordered split. An
-    input such as (a, a) is its own mirror image and does not count.
+    About a ``train_fraction`` of them under the split by pair, none under the unordered
+    split. An input such as (a, a) is its own mirror image and does not count.
 
     Args:
         unordered: the numbers from :func:`unordered_codes`.
         train: true where an input is trained on.
         commutes: whether the label ignores the order of the operands.
+        draws: the number of sequences of each input.
 
     Returns:
-        The fraction, or ``nan`` where operands do not commute: there a mirror image
-        has another label, and nothing leaks.
+        One flag for each test sequence in order, or None where operands do not commute:
+        there a mirror image has another label, and nothing leaks.
     """
     if not commutes:
-        return math.nan
-    leaked = torch.isin(unordered[~train], unordered[train])
-    return leaked.to(torch.float64).mean().item()
+        return None
+    return torch.isin(unordered[~train], unordered[train]).repeat_interleave(draws)
 
 
 def _refuse_empty(train_fraction: object, n_inputs: int) -> None:

@@ -49,6 +49,9 @@ def to_history(trainer: "Trainer") -> "xr.Dataset":
         array[ended] = np.nan
         variables[name] = (("run", "epoch", *DIMS.get(name, ())), array, {"meaning": MEANING[name]})
     dataset = xr.Dataset(variables, coords={"epoch": np.array(records.epochs, dtype=np.int64)})
+    # Numbered, so that runs with more heads or longer sequences can be joined to others.
+    for name in {"head", "pos"} & set(dataset.dims):
+        dataset = dataset.assign_coords({name: np.arange(dataset.sizes[name])})
     if trainer.extra_names and "extra" in dataset.dims:
         dataset = dataset.assign_coords(extra=trainer.extra_names)
     dataset = dataset.assign_coords(_run_coordinates(trainer.specs))
@@ -89,7 +92,7 @@ def join(histories: "Sequence[xr.Dataset]") -> "xr.Dataset":
     specs = [spec for history in histories for spec in specs_of(history)]
     fresh = _run_coordinates(specs)
     parts = [history.drop_vars(set(fresh) & set(history.coords)) for history in histories]
-    joined = xr.concat(parts, dim="run", join="outer", combine_attrs="drop")
+    joined = xr.concat(parts, dim="run", join="outer", combine_attrs="override")
     joined = joined.assign_coords(fresh)
     joined.attrs = dict(histories[0].attrs) | {
         "seconds": round(sum(history.attrs["seconds"] for history in histories), 3),

@@ -8,6 +8,7 @@ here waits for the device.
 from collections.abc import Mapping
 
 import torch
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from grokkit.diagnostics import capacity, starvation, structure
@@ -27,6 +28,8 @@ MEANING: Mapping[str, str] = {
     "test_loss": "mean cross-entropy over the test set; nats",
     "train_accuracy": "correct train examples / train examples",
     "test_accuracy": "correct test examples / test examples",
+    "mirrored_accuracy": "the same over test examples whose mirror image is trained on",
+    "unmirrored_accuracy": "the same over all other test examples",
     "extra_accuracy": "the same over each further test set",
     "extra_loss": "mean cross-entropy over each further test set; nats",
     "attention_mass": "attention on each position, mean over train examples",
@@ -53,6 +56,8 @@ class Probes:
         train: the train sequences.
         test: the test sequences.
         extra: further test sets by name.
+        mirrored: which test sequences have a mirror image in the train set, where any
+            could.
         weights: the weights of the group, read at each record.
     """
 
@@ -62,6 +67,7 @@ class Probes:
         train: Batch,
         test: Batch,
         extra: Mapping[str, Batch],
+        mirrored: Bool[Tensor, "run example"] | None,
         weights: Parameters,
     ) -> None:
         self.spec = spec
@@ -70,6 +76,7 @@ class Probes:
         self.test_models = [
             Transformer(spec, batch, weights.layout.length) for batch in (test, *extra.values())
         ]
+        self.mirrored = mirrored
         self.weights = weights
 
     @torch.no_grad()
@@ -84,7 +91,7 @@ class Probes:
         gradient = starvation.attention_gradient(self.train_model, weights, step.score_gradient)
         record = {
             "train_loss": step.loss.mean(dim=1),
-            "train_accuracy": _accuracy(step.logits, train.targets),
+            "train_accuracy": _share(step.logits.argmax(dim=-1) == train.targets),
             "attention_mass": structure.attention_mass(attention),
             "informative_mass": structure.informative_mass(attention, train.informative),
             "min_informative_mass": structure.min_informative_mass(attention, train.informative),
@@ -98,19 +105,25 @@ class Probes:
             "W_K_gradient": gradient.W_K,
             "W_QK_gradient": gradient.W_QK,
         }
-        losses, accuracies = [], []
+        losses, corrects = [], []
         for model in self.test_models:
             logits, targets = model(weights).logits, model.batch.targets
             losses.append(loss_and_gradient(logits, targets.unsqueeze(-1))[0].mean(dim=1))
-            accuracies.append(_accuracy(logits, targets))
-        record |= {"test_loss": losses[0], "test_accuracy": accuracies[0]}
+            corrects.append(logits.argmax(dim=-1) == targets)
+        record |= {"test_loss": losses[0], "test_accuracy": _share(corrects[0])}
+        if self.mirrored is not None:
+            record["mirrored_accuracy"] = _share(corrects[0], self.mirrored)
+            record["unmirrored_accuracy"] = _share(corrects[0], ~self.mirrored)
         if len(losses) > 1:
             record["extra_loss"] = torch.stack(losses[1:], dim=1)
-            record["extra_accuracy"] = torch.stack(accuracies[1:], dim=1)
+            record["extra_accuracy"] = torch.stack([_share(c) for c in corrects[1:]], dim=1)
         return record
 
 
-def _accuracy(logits: Tensor, targets: Tensor) -> Tensor:
-    """The share of right answers, in double precision: count / examples, exactly."""
-    correct = (logits.argmax(dim=-1) == targets).sum(dim=1)
-    return correct.double() / targets.shape[1]
+def _share(
+    correct: Bool[Tensor, "run example"], among: Bool[Tensor, "run example"] | None = None
+) -> Float[Tensor, " run"]:
+    """The share of right answers, count / examples in double precision; nan for 0 / 0."""
+    if among is None:
+        return correct.sum(dim=1).double() / correct.shape[1]
+    return (correct & among).sum(dim=1).double() / among.sum(dim=1)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from grokkit.training.history import join, to_history
+from grokkit.training.interrupts import interrupts_held
 from grokkit.training.spec import RunSpec
 from grokkit.training.trainer import Trainer, group_key
 
@@ -40,19 +41,22 @@ def train(
     interrupted = False
     total = sum(spec.epochs for spec in specs)
     with tqdm(total=total, unit="epoch", disable=None if progress else True) as bar:
-        for group in groups(specs, torch.device(device)):
-            trainer = Trainer(group, device)
-            try:
-                trainer.advance(on_record=lambda now: _show(bar, now))
-            except KeyboardInterrupt:
-                interrupted = True
-            if trainer.records.epochs:
-                histories.append(to_history(trainer))
-            for message in trainer.records.messages.values():
-                if "not finite" in message:
-                    tqdm.write(message)
-            if interrupted:
-                break
+        first = 0
+        try:
+            for group in groups(specs, torch.device(device)):
+                trainer = Trainer(group, device, first)
+                first += len(group)
+                try:
+                    trainer.advance(on_record=lambda now: _show(bar, now))
+                finally:
+                    with interrupts_held():
+                        if trainer.records.epochs:
+                            histories.append(to_history(trainer))
+                for message in trainer.records.messages.values():
+                    if "not finite" in message:
+                        tqdm.write(message)
+        except KeyboardInterrupt:
+            interrupted = True
     if not histories:
         raise KeyboardInterrupt
     history = join(histories)

@@ -53,10 +53,8 @@ class RunSpec:
     precision: Literal["float32", "float64"] = "float32"
 
     def __post_init__(self) -> None:
-        bases = {"task": Task, "model": ModelSpec, "optimizer": OptimizerSpec, "prior": Prior}
-        for part, base in bases.items():
-            if not isinstance(getattr(self, part), base):
-                refuse(part, getattr(self, part), f"settings of a {part}")
+        for part in PARTS:
+            _check_part(part, getattr(self, part))
         check_int("seed", self.seed, 0)
         check_int("epochs", self.epochs, 1)
         check_int("record_every", self.record_every, 1)
@@ -79,6 +77,7 @@ class RunSpec:
             value = changes.pop(name)
             known = name in FAMILIES and isinstance(value, str)
             parts[name] = FAMILIES[name][value]() if known else value
+            _check_part(name, parts[name])
         inner: dict[str, dict[str, Any]] = {part: {} for part in PARTS}
         top = {f.name for f in fields(self)} - set(PARTS)
         for name, value in changes.items():
@@ -145,6 +144,13 @@ class RunSpec:
     def from_json(cls, text: str) -> "RunSpec":
         """The spec that :meth:`to_json` wrote."""
         return cls.from_dict(json.loads(text))
+
+
+def _check_part(part: str, value: object) -> None:
+    bases = {"task": Task, "model": ModelSpec, "optimizer": OptimizerSpec, "prior": Prior}
+    if not isinstance(value, bases[part]):
+        kinds = f", or one of {', '.join(FAMILIES[part])}" if part in FAMILIES else ""
+        refuse(part, value, f"settings of a {part}{kinds}")
 
 
 def _field_names(part: Any) -> list[str]:

@@ -7,9 +7,10 @@ end there.
 """
 
 import time
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 
 import torch
 from torch import Tensor
@@ -18,6 +19,8 @@ from grokkit.errors import refuse
 from grokkit.model import Batch, Layout, Parameters, initialise
 from grokkit.training.analytic_step import AnalyticStep
 from grokkit.training.autograd_step import AutogradStep
+from grokkit.training.interrupts import interrupts_held
+from grokkit.training.optimizers import is_number
 from grokkit.training.priors import KLPrior
 from grokkit.training.probes import Probes
 from grokkit.training.spec import RunSpec
@@ -29,9 +32,11 @@ GROKKED = 0.99
 
 def group_key(spec: RunSpec) -> tuple[object, ...]:
     """Specs with equal keys can be trained as one group."""
-    kinds = (type(spec.optimizer), type(spec.prior))
+    families = (spec.optimizer, spec.prior)
+    kinds = [type(one) for one in families]
+    fixed = [tuple(v for v in astuple(one) if not is_number(v)) for one in families]
     rest = (spec.epochs, spec.record_every, spec.stop_after, spec.precision)
-    return (spec.task, spec.model, *kinds, *rest)
+    return (spec.task, spec.model, *kinds, *fixed, *rest)
 
 
 @dataclass
@@ -63,35 +68,41 @@ class Trainer:
     Args:
         specs: the runs, all with the same :func:`group_key`.
         device: where the group is trained.
+        first: the number of the first run, for messages, where the group is part of a list.
 
     Raises:
         SettingError: the specs cannot be one group.
     """
 
-    def __init__(self, specs: Sequence[RunSpec], device: torch.device | str = "cpu") -> None:
+    def __init__(
+        self, specs: Sequence[RunSpec], device: torch.device | str = "cpu", first: int = 0
+    ) -> None:
         if len({group_key(spec) for spec in specs}) != 1:
             refuse("specs", f"{len(specs)} specs", "specs that differ in seeds and numbers only")
         self.specs = list(specs)
+        self.first = first
         self.device = torch.device(device)
         spec = specs[0]
         dtype = getattr(torch, spec.precision)
         data = [one.task.build(one.seed) for one in specs]
-        first = data[0]
+        shape = data[0]
         self.train = Batch.of([one.train for one in data], self.device, dtype)
         test = Batch.of([one.test for one in data], self.device, dtype)
-        self.extra_names = list(first.extra)
+        self.extra_names = list(shape.extra)
         extra = {
             name: Batch.of([one.extra[name] for one in data], self.device, dtype)
-            for name in first.extra
+            for name in shape.extra
         }
-        self.sizes = {"n_train": len(first.train), "n_test": len(first.test)}
+        self.sizes = {"n_train": len(shape.train), "n_test": len(shape.test)}
         self.mirror_rates = [one.mirror_rate for one in data]
-        layout = Layout.of(spec.model, first.n_tokens, first.max_length, first.n_classes)
+        layout = Layout.of(spec.model, shape.n_tokens, shape.max_length, shape.n_classes)
         seeds = [one.seed for one in specs]
         self.weights = initialise(layout, spec.model, seeds).to(self.device, dtype)
         self.optimizer = spec.optimizer.start([one.optimizer for one in specs], self.weights)
         self.step = self._choose_step()
-        self.probes = Probes(spec.model, self.train, test, extra, self.weights)
+        flags = [one.mirrored for one in data if one.mirrored is not None]
+        mirrored = torch.stack(flags).to(self.device) if flags else None
+        self.probes = Probes(spec.model, self.train, test, extra, mirrored, self.weights)
         self.epoch = 0
         self.records = Records()
         self.seconds = 0.0
@@ -113,9 +124,9 @@ class Trainer:
     def _choose_step(self) -> Step:
         spec = self.specs[0]
         default = spec.model.attention == "softmax" and spec.model.readout == "classifier"
-        strengths = [s.prior.kl_strength for s in self.specs if isinstance(s.prior, KLPrior)]
+        strengths = [s.prior.kl_strength for s in self.specs if type(s.prior) is KLPrior]
         if default and len(strengths) == len(self.specs):
-            beta = torch.tensor(strengths, device=self.device)
+            beta = torch.tensor(strengths, dtype=torch.float64, device=self.device)
             return AnalyticStep(spec.model, self.train, self.weights, beta)
         priors = [one.prior for one in self.specs]
         return AutogradStep(spec.model, self.train, self.weights, priors)
@@ -138,21 +149,30 @@ class Trainer:
         try:
             with one_thread(self.device):
                 while not self.done and (self.epoch < stop or stop == spec.epochs):
-                    due = self.epoch % spec.record_every == 0 or self.epoch == spec.epochs
-                    recorded = bool(self.records.epochs) and self.records.epochs[-1] == self.epoch
-                    output = self.step(record=due and not recorded)
-                    self._watch(output.loss)
-                    if due and not recorded:
-                        self.records.add(self.epoch, self.probes(output))
-                        self._end_runs()
-                        if on_record is not None:
-                            on_record(self)
+                    with interrupts_held():
+                        recorded = self._look()
+                    # Here an interrupt is welcome: nothing is half done.
+                    if recorded and on_record is not None:
+                        on_record(self)
                     if self.done:
                         break
-                    self.optimizer.step()
-                    self.epoch += 1
+                    with interrupts_held():
+                        self.optimizer.step()
+                        self.epoch += 1
         finally:
             self.seconds += time.perf_counter() - started
+
+    def _look(self) -> bool:
+        """The loss and the gradient at these weights, and a record of them if one is due."""
+        spec, epochs = self.specs[0], self.records.epochs
+        due = self.epoch % spec.record_every == 0 or self.epoch == spec.epochs
+        recording = due and not (epochs and epochs[-1] == self.epoch)
+        output = self.step(record=recording)
+        self._watch(output.loss)
+        if recording:
+            self.records.add(self.epoch, self.probes(output))
+            self._end_runs()
+        return recording
 
     def final_weights(self) -> Parameters:
         """The weights of every run as it ended, or as it is now."""
@@ -169,15 +189,15 @@ class Trainer:
         """Note which runs end with the record just made."""
         spec = self.specs[0]
         broken = self._broken.tolist()
-        accuracy = torch.stack(self.records.values["test_accuracy"], dim=1).cpu()
+        held = self._held()
         for run in range(len(self.specs)):
             if run in self.records.ended:
                 continue
             message = ""
             if broken[run] >= 0:
-                message = f"run {run} (seed {self.specs[run].seed}): loss not finite at epoch "
-                message += f"{broken[run]}; stopped"
-            elif spec.stop_after is not None and self._held(accuracy[run]) >= spec.stop_after:
+                message = f"run {self.first + run} (seed {self.specs[run].seed}): "
+                message += f"loss not finite at epoch {broken[run]}; stopped"
+            elif held[run]:
                 message = f"stopped at epoch {self.epoch}: test accuracy held {GROKKED}"
             if message or self.epoch == spec.epochs:
                 self.records.ended[run] = self.epoch
@@ -185,13 +205,14 @@ class Trainer:
                 if message:
                     self.records.messages[run] = message
 
-    def _held(self, accuracy: Tensor) -> float:
-        """For how many epochs the test accuracy has now been at least ``GROKKED``."""
-        below = (accuracy < GROKKED).nonzero()
-        since = int(below[-1]) + 1 if len(below) else 0
-        if since == len(accuracy):
-            return -1
-        return self.records.epochs[-1] - self.records.epochs[since]
+    def _held(self) -> list[bool]:
+        """For each run, whether it has been grokked for ``stop_after`` epochs."""
+        wait, epochs = self.specs[0].stop_after, self.records.epochs
+        start = 0 if wait is None else bisect_right(epochs, epochs[-1] - wait) - 1
+        if wait is None or start < 0:
+            return [False] * len(self.specs)
+        since = torch.stack(self.records.values["test_accuracy"][start:])
+        return (since >= GROKKED).all(dim=0).tolist()
 
 
 @contextmanager
@@ -202,9 +223,9 @@ def one_thread(device: torch.device) -> Iterator[None]:
     sums, so the last bits, would depend on the number of cores.
     """
     before = torch.get_num_threads()
-    if device.type == "cpu":
-        torch.set_num_threads(1)
     try:
+        if device.type == "cpu":
+            torch.set_num_threads(1)
         yield
     finally:
         torch.set_num_threads(before)

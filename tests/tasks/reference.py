@@ -30,8 +30,13 @@ def marked_operands(sequences: Sequences) -> list[tuple[int, ...]]:
     ]
 
 
+def mirrored(data: TaskData) -> list[bool]:
+    """For each test sequence, whether another order of its operands is trained on."""
+    trained = {tuple(sorted(pair)) for pair in marked_operands(data.train)}
+    return [tuple(sorted(pair)) in trained for pair in marked_operands(data.test)]
+
+
 def mirror_rate(data: TaskData) -> float:
     """The fraction of test sequences some other order of whose operands is trained on."""
-    trained = {tuple(sorted(pair)) for pair in marked_operands(data.train)}
-    test = marked_operands(data.test)
-    return sum(tuple(sorted(pair)) in trained for pair in test) / len(test)
+    flags = mirrored(data)
+    return sum(flags) / len(flags)

@@ -28,11 +28,13 @@ class Change(NamedTuple):
     difference: np.ndarray
 
 
-def random_change(seed: int, length: int, kind: str) -> Change:
+def random_change(
+    seed: int, length: int, kind: str, position: int | None = None, embed: int | None = None
+) -> Change:
     """A random pair that differs at one position, under softmax or normalised ReLU."""
     rng = np.random.default_rng(seed)
-    embed = int(rng.integers(1, 5))
-    position = int(rng.integers(length))
+    embed = int(rng.integers(1, 5)) if embed is None else embed
+    position = int(rng.integers(length)) if position is None else position
     scores = rng.normal(size=length) * rng.choice([0.1, 1, 4])
     if kind == "relu":
         # Something must be positive beside the position that changes.

@@ -51,26 +51,20 @@ def test_equation_54_is_a_sum_over_heads():
 
 @given(seed=seeds, n_heads=st.integers(1, 4))
 def test_conjecture_e_2_summed_masses_are_necessary(seed, n_heads):
-    length, embed = 4, 3
-    heads = []
-    for h in range(n_heads):  # the same position must change in every head
-        change = random_change(seed + 1000 * h, length, "softmax")
-        heads.append(change)
-    position = heads[0].position
-    heads = [h for h in heads if h.position == position and h.values.shape[1] <= embed]
-    if not heads:
-        return
-    pad = [(0, 0), (0, embed)]
-    values = np.stack([np.pad(h.values, pad)[:, :embed] for h in heads])
-    values_other = np.stack([np.pad(h.values_other, pad)[:, :embed] for h in heads])
-    attention = np.stack([h.attention for h in heads])
-    attention_other = np.stack([h.attention_other for h in heads])
-    gap = multi_head_pooled(attention, values) - multi_head_pooled(attention_other, values_other)
-    spread = np.array(
-        [value_spread(np.concatenate([h.values, h.values_other]), h.centroid[None]) for h in heads]
+    # Each head has its own scores and values; the same position changes in all of them.
+    heads = [random_change(seed + h, 4, "softmax", position=2, embed=3) for h in range(n_heads)]
+    h = multi_head_pooled(
+        np.stack([c.attention for c in heads]), np.stack([c.values for c in heads])
     )
-    masses = attention[:, position], attention_other[:, position]
-    assert np.linalg.norm(gap) <= multi_head_gap_bound(*masses, spread) + 1e-12
+    other = multi_head_pooled(
+        np.stack([c.attention_other for c in heads]), np.stack([c.values_other for c in heads])
+    )
+    spread = [
+        value_spread(np.concatenate([c.values, c.values_other]), c.centroid[None]) for c in heads
+    ]
+    masses = np.array([(c.mass, c.mass_other) for c in heads]).T
+    bound = multi_head_gap_bound(masses[0], masses[1], np.array(spread))
+    assert np.linalg.norm(h - other) <= bound + 1e-12
 
 
 def test_conjecture_e_2_summed_masses_are_not_sufficient():

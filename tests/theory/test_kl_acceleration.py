@@ -128,14 +128,11 @@ def test_the_late_rate_of_a_full_oracle_is_set_by_the_softmax_jacobian(seed):
     expected = late_rate(oracle, 0.5)
     slowest = np.linalg.eigh(np.diag(oracle) - np.outer(oracle, oracle))[1][:, 1]
     # From any direction D falls at least so fast late on; along the slowest, just so fast.
-    for direction, least_error, most_error in (
-        (slowest, -0.01, 0.01),
-        (rng.normal(size=4), -0.01, 9),
-    ):
+    for direction, most in ((slowest, 1.01), (rng.normal(size=4), np.inf)):
         times = np.array([0.0, 9.0, 10.0]) / expected
         flow = kl_flow(np.log(oracle) + 0.3 * direction, oracle, 0.5, times)
         measured = -np.diff(np.log(flow.divergence[1:])) / np.diff(times[1:])
-        assert least_error < measured[0] / expected - 1 < most_error
+        assert 0.99 < measured[0] / expected < most
     assert expected >= pl_constant_claimed(oracle) * 0.5 - 1e-15
 
 

@@ -93,6 +93,12 @@ def test_with_three_informative_positions_50_can_hold_for_a_while_and_fails_in_t
     np.testing.assert_array_equal(above[1:], [False, False, True, True])
 
 
+def test_with_one_crowded_distractor_50_can_hold_far_from_the_oracle():
+    oracle, attention = sparse_oracle(6, 5), np.array([0.02] * 5 + [0.9])
+    gap = ((attention - oracle) ** 2).sum()
+    assert gap > pl_constant_claimed(oracle) * kl_divergence(oracle, attention)
+
+
 def test_equation_52_fails_at_once_from_a_uniform_start():
     times = np.array([0.0, 0.1, 1.0, 10.0])
     flow = kl_flow(np.zeros(T), ORACLE, 1.0, times)
