@@ -7,7 +7,6 @@ come apart. A notebook is a function of its source and its outputs alone: cell i
 the cells' content, and what changes from run to run (times, widget ids) is left out.
 """
 
-import difflib
 import hashlib
 import os
 import re
@@ -23,6 +22,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 
+from grokkit.classroom.differences import differences, first_line
 from grokkit.errors import refuse
 
 LARGEST_BYTES = 400_000
@@ -95,12 +95,12 @@ def check(folder: Path | str, names: Sequence[str] = ()) -> list[str]:
         SettingError: there is no such folder, or no such notebook in it.
     """
     found = sources(folder, names)
-    differences = [line for source in found for line in _check_one(source)]
+    lines = [line for source in found for line in _check_one(source)]
     if not names:
         for notebook in sorted(Path(folder).glob("*.ipynb")):
             if notebook.with_suffix(".py") not in found:
-                differences.append(f"{notebook.name}: has no source {notebook.stem}.py")
-    return differences
+                lines.append(f"{notebook.name}: has no source {notebook.stem}.py")
+    return lines
 
 
 def sources(folder: Path | str, names: Sequence[str] = ()) -> list[Path]:
@@ -261,7 +261,7 @@ def _problems_of_outputs(notebook: NotebookNode, text: str) -> list[str]:
         if cell.cell_type != "code" or not cell.source.strip():
             continue
         runs += 1
-        where = f"cell {number} ({_first_line(cell.source)})"
+        where = f"cell {number} ({first_line(cell.source)})"
         if cell.execution_count is None:
             problems.append(f"{where} has never been executed")
         elif cell.execution_count != runs:
@@ -273,12 +273,12 @@ def _problems_of_outputs(notebook: NotebookNode, text: str) -> list[str]:
             if output.output_type == "error":
                 problems.append(f"{where} shows an error: {output.ename}: {output.evalue}")
             elif output.output_type == "stream" and output.name == "stderr":
-                problems.append(f"{where} wrote to stderr: {_first_line(output.text)}")
+                problems.append(f"{where} wrote to stderr: {first_line(output.text)}")
             shown = output.get("text", output.get("data", {}).get("text/plain", ""))
             if _ADDRESS.search(shown):
                 problems.append(
                     f"{where} shows a memory address, which changes from run to run; "
-                    f"assign the value to _: {_first_line(shown)}"
+                    f"assign the value to _: {first_line(shown)}"
                 )
     size = len(text.encode())
     if size > LARGEST_BYTES:
@@ -293,16 +293,15 @@ def _check_one(source: Path) -> list[str]:
     try:
         wanted = _generate(source)
     except NotebookError as error:
-        return [_first_line(str(error))]
+        return [first_line(str(error))]
     text = target.read_text(encoding="utf-8")
     try:
         found = _read(target)
         nbformat.validate(found)
     except Exception as error:  # not JSON, not a notebook, or not a valid one
-        return [f"{target.name}: not a valid notebook: {_first_line(str(error))}"]
+        return [f"{target.name}: not a valid notebook: {first_line(str(error))}"]
     lines = [
-        *_metadata_differences(wanted, found),
-        *_cell_differences(wanted, found, source.name),
+        *differences(wanted, found, source.name),
         *_problems_of_outputs(found, text),
     ]
     if not lines:
@@ -310,63 +309,3 @@ def _check_one(source: Path) -> list[str]:
         if _write(wanted) != text:
             lines.append("is not written as `grokkit notebooks build` writes it")
     return [f"{target.name}: {line}" for line in lines]
-
-
-def _metadata_differences(wanted: NotebookNode, found: NotebookNode) -> Iterator[str]:
-    for key in sorted({*wanted.metadata, *found.metadata}):
-        if wanted.metadata.get(key) != found.metadata.get(key):
-            yield (
-                f"its metadata has {key} = {found.metadata.get(key)}; "
-                f"allowed: {wanted.metadata.get(key)}"
-            )
-    for key in ("nbformat", "nbformat_minor"):
-        if wanted[key] != found[key]:
-            yield f"has {key} {found[key]}; allowed: {wanted[key]}"
-
-
-def _cell_differences(wanted: NotebookNode, found: NotebookNode, source: str) -> Iterator[str]:
-    """One line for each cell that was changed, added, left out, or has another id or tag."""
-    have = [(cell.cell_type, cell.source) for cell in found.cells]
-    want = [(cell.cell_type, cell.source) for cell in wanted.cells]
-    matcher = difflib.SequenceMatcher(a=have, b=want, autojunk=False)
-    for verdict, i, i_end, j, j_end in matcher.get_opcodes():
-        if verdict == "equal":
-            for have_at, want_at in zip(range(i, i_end), range(j, j_end), strict=True):
-                yield from _detail_differences(
-                    wanted.cells[want_at], found.cells[have_at], have_at + 1
-                )
-            continue
-        paired = min(i_end - i, j_end - j)
-        for offset in range(paired):
-            yield f"cell {i + offset + 1} " + _source_difference(
-                have[i + offset], want[j + offset], source
-            )
-        for at in range(i + paired, i_end):
-            yield f"cell {at + 1} ({_first_line(have[at][1])}) is not in {source}"
-        for at in range(j + paired, j_end):
-            yield f"lacks cell {at + 1} of {source} ({_first_line(want[at][1])})"
-
-
-def _source_difference(have: tuple[str, str], want: tuple[str, str], source: str) -> str:
-    if have[0] != want[0]:
-        return f"is a {have[0]} cell; in {source} it is a {want[0]} cell"
-    have_lines, want_lines = have[1].splitlines(), want[1].splitlines()
-    same = 0
-    while have_lines[same : same + 1] == want_lines[same : same + 1] != []:
-        same += 1
-    has = have_lines[same] if same < len(have_lines) else "(no such line)"
-    wants = want_lines[same] if same < len(want_lines) else "(no such line)"
-    return f"line {same + 1} is `{has.strip()}`; in {source} it is `{wants.strip()}`"
-
-
-def _detail_differences(wanted: NotebookNode, found: NotebookNode, number: int) -> Iterator[str]:
-    where = f"cell {number} ({_first_line(found.source)})"
-    if found.get("id") != wanted.id:
-        yield f"{where} has the id {found.get('id')!r}; allowed: {wanted.id!r}"
-    if found.metadata != wanted.metadata:
-        yield f"{where} has the metadata {dict(found.metadata)}; allowed: {dict(wanted.metadata)}"
-
-
-def _first_line(text: str, width: int = 60) -> str:
-    line = text.strip().split("\n", 1)[0].strip()
-    return line if len(line) <= width else line[: width - 3] + "..."

@@ -9,7 +9,7 @@ attributes hold the versions and the device. Saved as compressed netCDF, which a
 can read and which, unlike a pickle, can run nothing when it is opened.
 """
 
-import os
+import io
 import platform
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from grokkit.training.files import write_whole
 from grokkit.training.probes import DIMS, MEANING
 from grokkit.training.spec import RunSpec
 
@@ -95,10 +96,34 @@ def join(histories: "Sequence[xr.Dataset]") -> "xr.Dataset":
     joined = xr.concat(parts, dim="run", join="outer", combine_attrs="override")
     joined = joined.assign_coords(fresh)
     joined.attrs = dict(histories[0].attrs) | {
-        "seconds": round(sum(history.attrs["seconds"] for history in histories), 3),
-        "gradient": ", ".join(sorted({history.attrs["gradient"] for history in histories})),
+        name: ", ".join(sorted({str(history.attrs[name]) for history in histories}))
+        for name in ("grokkit", "torch", "python", "device", "gradient")
     }
+    joined.attrs["seconds"] = round(sum(history.attrs["seconds"] for history in histories), 3)
     return joined
+
+
+def split(history: "xr.Dataset") -> "list[xr.Dataset]":
+    """One History for each run, as if it had been trained alone: the inverse of :func:`join`.
+
+    The seconds of runs that were trained together are shared out evenly.
+    """
+    parts = []
+    specs = specs_of(history)
+    for run, spec in enumerate(specs):
+        one = history.isel(run=[run])
+        one = one.isel(epoch=one.epoch.values <= one.ended.values[0])
+        one = one.drop_vars(set(spec.settings()) & set(one.coords))
+        one = one.assign_coords(_run_coordinates([spec]))
+        one.attrs = dict(history.attrs) | {"seconds": history.attrs["seconds"] / len(specs)}
+        parts.append(one)
+    return parts
+
+
+def complete(history: "xr.Dataset") -> list[bool]:
+    """For each run, whether it has come to its end and was not interrupted."""
+    runs = zip(specs_of(history), history.ended.values, history.message.values, strict=True)
+    return [int(last) == spec.epochs or message != "" for spec, last, message in runs]
 
 
 def specs_of(history: "xr.Dataset") -> list[RunSpec]:
@@ -112,15 +137,13 @@ def save_history(history: "xr.Dataset", path: str | Path) -> Path:
     Raises:
         OSError: the file cannot be written; a file that was there before is untouched.
     """
-    path = Path(path)
+    return write_whole(path, to_bytes(history))
+
+
+def to_bytes(history: "xr.Dataset") -> bytes:
+    """A History as the bytes of a compressed netCDF file."""
     encoding = {name: {"zlib": True, "complevel": 6} for name in history.data_vars}
-    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        history.to_netcdf(partial, engine="h5netcdf", encoding=encoding)
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
-    return path
+    return bytes(history.to_netcdf(None, engine="h5netcdf", encoding=encoding))
 
 
 def load_history(path: str | Path) -> "xr.Dataset":
@@ -130,18 +153,31 @@ def load_history(path: str | Path) -> "xr.Dataset":
         FileNotFoundError: there is no such file.
         ValueError: the file is no History, or of a newer format than this grokkit reads.
     """
-    import xarray as xr
-
     path = Path(path)
     if not path.exists():
         raise FileNotFoundError(f"{path}: no such file")
+    return from_bytes(path.read_bytes(), str(path))
+
+
+def from_bytes(data: bytes, name: str) -> "xr.Dataset":
+    """The History that :func:`to_bytes` wrote.
+
+    Args:
+        data: the bytes of a file.
+        name: what to call them in a message.
+
+    Raises:
+        ValueError: they are no History, or of a newer format than this grokkit reads.
+    """
+    import xarray as xr
+
     try:
-        history = xr.load_dataset(path, engine="h5netcdf")
+        history = xr.load_dataset(io.BytesIO(data), engine="h5netcdf")
         version = int(history.attrs["format"])
     except Exception as problem:
-        raise ValueError(f"{path}: not a grokkit History ({type(problem).__name__})") from problem
+        raise ValueError(f"{name}: not a grokkit History ({type(problem).__name__})") from problem
     if version > FORMAT:
-        raise ValueError(f"{path}: History format {version}; this grokkit reads up to {FORMAT}")
+        raise ValueError(f"{name}: History format {version}; this grokkit reads up to {FORMAT}")
     return history
 
 

@@ -80,7 +80,10 @@ class Optimizer:
         raise NotImplementedError
 
     def state(self) -> dict[str, Tensor]:
-        """Everything but ``steps`` that a resumed run needs, by name."""
+        """Everything but ``steps`` that a resumed run needs, by name.
+
+        The tensors themselves: a checkpoint is read into them.
+        """
         raise NotImplementedError
 
     @torch.no_grad()

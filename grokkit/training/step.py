@@ -1,7 +1,7 @@
 """What one training step hands on, whichever way it was computed."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from jaxtyping import Float
 from torch import Tensor
@@ -27,6 +27,7 @@ class StepOutput:
     score_gradient: Scores | None
 
 
+@runtime_checkable
 class Step(Protocol):
     """Computes the objective's gradient into the weights' ``flat_grad``."""
 

@@ -8,9 +8,11 @@ end there.
 
 import time
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass, field
+from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -132,7 +134,10 @@ class Trainer:
         return AutogradStep(spec.model, self.train, self.weights, priors)
 
     def advance(
-        self, epochs: int | None = None, on_record: "Callable[[Trainer], None] | None" = None
+        self,
+        epochs: int | None = None,
+        on_record: "Callable[[Trainer], None] | None" = None,
+        on_epoch: "Callable[[Trainer], None] | None" = None,
     ) -> None:
         """Train until the end, or for a number of epochs.
 
@@ -142,6 +147,8 @@ class Trainer:
         Args:
             epochs: how many epochs at most; None: all that are left.
             on_record: called after each record with this trainer.
+            on_epoch: called after each whole epoch with this trainer; to save it, or to
+                stop it by raising KeyboardInterrupt.
         """
         spec = self.specs[0]
         stop = spec.epochs if epochs is None else min(spec.epochs, self.epoch + epochs)
@@ -159,6 +166,10 @@ class Trainer:
                     with interrupts_held():
                         self.optimizer.step()
                         self.epoch += 1
+                    if on_epoch is not None:
+                        now = time.perf_counter()
+                        self.seconds, started = self.seconds + now - started, now
+                        on_epoch(self)
         finally:
             self.seconds += time.perf_counter() - started
 
@@ -173,6 +184,60 @@ class Trainer:
             self.records.add(self.epoch, self.probes(output))
             self._end_runs()
         return recording
+
+    def state(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        """All that a resumed group needs: plain values, for JSON, and tensors by name.
+
+        The tensors are the live ones, not copies.
+        """
+        records = self.records
+        facts = {
+            "epoch": self.epoch,
+            "steps": self.optimizer.steps,
+            "seconds": self.seconds,
+            "record_epochs": records.epochs,
+            "record_names": list(records.values),
+            "ended": list(records.ended.items()),
+            "messages": list(records.messages.items()),
+        }
+        tensors = {"weights": self.weights.flat, "broken": self._broken}
+        tensors |= {f"optimizer/{name}": value for name, value in self.optimizer.state().items()}
+        tensors |= {f"records/{name}": torch.stack(all_) for name, all_ in records.values.items()}
+        tensors |= {f"final/{run}": row for run, row in self._final.items()}
+        return facts, tensors
+
+    def load_state(self, facts: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
+        """Become the trainer of the same specs whose :meth:`state` this was."""
+        self.epoch, self.seconds = facts["epoch"], facts["seconds"]
+        self.optimizer.steps = facts["steps"]
+        with torch.no_grad():
+            self.weights.flat.copy_(tensors["weights"])
+            self._broken.copy_(tensors["broken"])
+            for name, value in self.optimizer.state().items():
+                value.copy_(tensors[f"optimizer/{name}"])
+        self.records = Records(
+            list(facts["record_epochs"]),
+            {
+                name: list(tensors[f"records/{name}"].to(self.device).unbind())
+                for name in facts["record_names"]
+            },
+            {run: epoch for run, epoch in facts["ended"]},
+            {run: message for run, message in facts["messages"]},
+        )
+        self._final = {run: tensors[f"final/{run}"].to(self.device) for run in self.records.ended}
+
+    def save(self, path: str | Path) -> Path:
+        """Write a checkpoint: :func:`grokkit.training.checkpoint.save_checkpoint`."""
+        from grokkit.training.checkpoint import save_checkpoint
+
+        return save_checkpoint(self, path)
+
+    @staticmethod
+    def load(path: str | Path, device: torch.device | str = "cpu") -> "Trainer":
+        """Read a checkpoint: :func:`grokkit.training.checkpoint.load_checkpoint`."""
+        from grokkit.training.checkpoint import load_checkpoint
+
+        return load_checkpoint(path, device)
 
     def final_weights(self) -> Parameters:
         """The weights of every run as it ended, or as it is now."""

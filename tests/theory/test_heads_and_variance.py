@@ -35,6 +35,14 @@ def test_conjecture_e_1_the_norm_of_the_interaction_bounds_the_score_variance(se
     assert logit_variance(bilinear_scores(query, embedding, w_q, w_k)) <= bound
 
 
+def test_conjecture_e_1_the_bound_is_attained():
+    # One direction that queries and keys share, and embeddings at both of its ends.
+    w = np.array([[2.0, 0.0], [0.0, 0.0], [0.0, 0.0]])
+    embedding = np.array([[1.5, 0.0], [-1.5, 0.0]])
+    variance = logit_variance(bilinear_scores(embedding[0], embedding, w, w))
+    assert variance == pytest.approx(logit_variance_bound(4.0, 1.5, 1.5, 3))
+
+
 def test_conjecture_e_1_no_variance_means_uniform_attention():
     scores = np.full(4, 3.0)
     assert logit_variance(scores) == 0

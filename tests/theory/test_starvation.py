@@ -180,6 +180,11 @@ def test_a_batch_mean_is_bounded_through_the_mean_root_loss(seed):
     assert np.abs(mean).max() <= sharp <= loose * (1 + 1e-12)
 
 
+def test_the_mean_root_loss_is_below_the_mean_loss_unless_all_are_equal():
+    assert batch_mean_root_loss(np.array([0.0, 4.0])) == 1  # the mean is 2
+    np.testing.assert_allclose(batch_mean_root_loss(np.full((2, 3), 0.7)), 0.7)
+
+
 def test_a_position_without_attention_is_starved_whatever_the_loss():
     attention = np.array([0.0, 0.5, 0.5])
     jacobian = pooled_jacobian(attention, np.eye(3))

@@ -1,0 +1,57 @@
+# %% [markdown]
+# # grokkit: the course
+#
+# A network memorises everything it was taught, and a thousand epochs later, with nothing new to
+# read, it understands. This course investigates why. You will train the networks yourself, here,
+# on an ordinary laptop; each experiment takes seconds.
+#
+# Run the cells of this page first: they check that your installation works, and time it.
+
+# %%
+import grokkit
+from grokkit.classroom import check_installation
+
+# %% tags=["nbval-ignore-output"]
+check_installation()
+
+# %% [markdown]
+# ## A first run
+#
+# A Transformer with one layer, on sums modulo 31, for 500 epochs:
+
+# %% tags=["nbval-ignore-output"]
+spec = grokkit.presets["live"].with_(p=31, epochs=500)
+history = grokkit.train(spec)
+
+# %%
+accuracy = history.isel(run=0, epoch=-1)
+print(f"training sums right: {float(accuracy.train_accuracy):.0%}")
+
+# %% [markdown]
+# What `train` returns is an [xarray](https://docs.xarray.dev) dataset: labelled arrays over runs and
+# epochs, with everything that was measured.
+
+# %%
+print(", ".join(sorted(str(name) for name in history.data_vars)))
+
+# %% [markdown]
+# ## The lessons
+#
+# | lesson | question | runs in |
+# | --- | --- | --- |
+# | [01 Sparse tasks, and the puzzle](01_sparse_tasks.ipynb) | Why would a network that knows all its answers suddenly understand? | under a minute |
+#
+# More are being written: attention as a posterior, the decoupling theorem, gradient starvation,
+# weight decay and the wait, KL acceleration, tickets, and what it all looks like when the
+# assumptions are loosened.
+#
+# ## How a lesson works
+#
+# - **Predict first.** Before each result there is a cell for your guess. Leave it empty and
+#   everything runs all the same; fill it in, and your guess is shown beside the measurement.
+# - **One experiment is live,** on your machine, with one seed. Beside it stands a recorded run of five
+#   seeds, made by the same code (`grokkit runs record NAME` makes it again).
+# - **Every claim has a control,** an experiment that could have shown the opposite.
+# - **A lesson ends with its case file:** what we know, how sure we are, what would change our minds.
+#
+# Stuck? *Kernel → Restart Kernel and Run All Cells* always brings a lesson back to its start.

@@ -1,0 +1,58 @@
+"""A short name for a run, computed from its settings alone."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, fields
+from typing import Any
+
+from grokkit.training.spec import FAMILIES, PARTS, RunSpec
+
+
+def spec_key(spec: RunSpec) -> str:
+    """Sixteen hexadecimal digits that name a run: equal specs, equal keys.
+
+    The same on every machine and in every process. Settings that have their default value
+    are left out, so that a key outlives the addition of new settings in a later version.
+    (A changed default would give two specs one key: who looks a run up by its key compares
+    the spec too.)
+    """
+    plain = {part: _changed(getattr(spec, part)) for part in PARTS}
+    for family in FAMILIES:
+        plain[family]["kind"] = getattr(spec, family).kind
+    plain |= {name: value for name, value in _changed(spec).items() if name not in PARTS}
+    return _digest(plain)
+
+
+def group_key_of(specs: Sequence[RunSpec]) -> str:
+    """The name of a group of runs; that of the run itself where there is only one."""
+    keys = [spec_key(spec) for spec in specs]
+    return keys[0] if len(keys) == 1 else _digest(keys)
+
+
+def _changed(part: Any) -> dict[str, Any]:
+    """The fields that have not their default value."""
+    changed = {}
+    for field in fields(part):
+        value = getattr(part, field.name)
+        if field.default is MISSING or value != field.default:
+            changed[field.name] = value
+    return changed
+
+
+def _digest(plain: Any) -> str:
+    text = json.dumps(_canonical(plain), sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _canonical(value: Any) -> Any:
+    """One way of writing each value: 1.0 is 1, as it is to Python; a tuple is a list."""
+    if isinstance(value, Mapping):
+        return {str(name): _canonical(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_canonical(inner) for inner in value]
+    if isinstance(value, float):
+        if value in (float("inf"), float("-inf")):
+            return repr(value)
+        return int(value) if value.is_integer() else value
+    return value

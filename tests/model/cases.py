@@ -1,0 +1,79 @@
+"""Small tasks and models that differ in everything that the model can tell apart."""
+
+import torch
+
+from grokkit.model import Batch, Layout, ModelSpec, Parameters
+from grokkit.tasks import (
+    KOperandAddition,
+    LongerAddition,
+    MarkedAddition,
+    ModularAddition,
+    ModularDivision,
+    PermutationComposition,
+    SparseParity,
+    Task,
+)
+from tests.model.textbook import Textbook
+
+TASKS: dict[str, Task] = {
+    "no distractors": ModularAddition(p=7, length=3, train_fraction=0.5),
+    "alphabet": ModularAddition(p=5, length=5, train_fraction=0.6),
+    "constant, moved": ModularAddition(
+        p=7, length=6, positions=(4, 1), distractors="constant", train_fraction=0.5
+    ),
+    "random, draws": ModularAddition(
+        p=5, length=4, distractors="random", draws=2, train_fraction=0.5
+    ),
+    "division": ModularDivision(p=7, length=5, positions=(3, 0), train_fraction=0.5),
+    "three operands": KOperandAddition(p=3, k=3, length=7, train_fraction=0.5),
+    "permutations": PermutationComposition(n=3, length=4),
+    "parity": SparseParity(bits=6, k=2),
+    "marked": MarkedAddition(p=5, length=6, train_fraction=0.5),
+    "longer": LongerAddition(p=5, length=5, longer=(7, 9), train_fraction=0.5),
+}
+
+MODELS: dict[str, ModelSpec] = {
+    f"{heads} heads {attention} {readout}{' W_O' if projection else ''}": ModelSpec(
+        d_model=12,
+        d_mlp=10,
+        heads=heads,
+        attention=attention,
+        readout=readout,
+        output_projection=projection,
+    )
+    for heads in (1, 2, 3, 4)
+    for attention in ("softmax", "relu")
+    for readout in ("classifier", "residual")
+    for projection in (False, True)
+}
+
+SEEDS = (0, 3, 11)
+
+
+def group(
+    task: Task, model: ModelSpec, dtype: torch.dtype = torch.float64, seeds: tuple[int, ...] = SEEDS
+) -> tuple[Batch, Parameters]:
+    """The train sets of some seeds, and random weights, biases too."""
+    data = [task.build(seed) for seed in seeds]
+    batch = Batch.of([one.train for one in data], dtype=dtype)
+    layout = Layout.of(model, data[0].n_tokens, data[0].max_length, data[0].n_classes)
+    generator = torch.Generator().manual_seed(5)
+    flat = 0.4 * torch.randn(len(seeds), layout.size, generator=generator, dtype=torch.float64)
+    return batch, Parameters(layout, flat.to(dtype))
+
+
+def textbook_of(model: ModelSpec, weights: Parameters, run: int) -> Textbook:
+    """The textbook's model with the weights of one run."""
+    n_tokens, length = (len(weights[f"{of}_embedding"][run]) for of in ("token", "position"))
+    n_classes = weights["b_2" if model.readout == "classifier" else "W_U"].shape[-1]
+    twin = Textbook(model, n_tokens, length, n_classes, weights.flat.dtype)
+    return twin.load(weights, run)
+
+
+def assert_gradients(weights: Parameters, twin: Textbook, run: int, tolerance: float) -> None:
+    """Every gradient of the run equals the textbook's, relative to its norm."""
+    for name, parameter in twin.named_parameters():
+        ours, theirs = weights.gradient[name][run], parameter.grad
+        assert theirs is not None
+        scale = max(theirs.norm().item(), 1e-3)
+        assert (ours - theirs).norm().item() <= tolerance * scale, name
