@@ -36,7 +36,7 @@ from grokkit.diagnostics import grok_epoch, memorise_epoch
 live = grokkit.presets["live"]
 data = live.task.build(seed=0)
 for row in range(3):
-    print(data.train.spell(row) if hasattr(data.train, "spell") else data.spell(data.train.tokens[row]), " ->  class", data.train.targets[row].item())
+    print(data.spell(data.train.tokens[row]), "  ->  ", data.train.targets[row].item())
 
 # %% [markdown]
 # Two of the tokens are numbers, and the answer is their sum modulo 43. The letters say nothing:
@@ -68,7 +68,7 @@ print(f"{len(train)} pairs to learn, {len(test)} pairs to ask about")
 
 # %%
 oracle = data.train.oracle[0]
-viz.mass_bars(oracle, data.train.informative[0], title="The oracle looks at the two numbers only")
+print(oracle)
 
 # %% [markdown]
 # How far the network's attention $\alpha$ is from the oracle is measured by the
@@ -129,7 +129,7 @@ beside("01 grokked", my_grok_epoch, grok_epoch(history, 0.95).item(), "epochs")
 from grokkit import runs
 
 recorded = runs.load("classroom")
-viz.seed_curves(recorded, ("train_accuracy", "test_accuracy"))
+viz.seed_curves(recorded)
 
 # %%
 for seed, memorised, grokked in zip(
@@ -185,7 +185,7 @@ print(f"{data.mirror_rate:.0%} of the test pairs have their mirror image in the 
 my_guess_about_mirrors = None
 
 # %%
-viz.seed_curves(recorded, ("mirrored_accuracy", "unmirrored_accuracy", "kl"))
+viz.seed_curves(recorded, "mirrored_accuracy", "unmirrored_accuracy")
 
 # %% [markdown]
 # There are two discoveries, not one. First the network learns that order does not matter: it

@@ -70,13 +70,16 @@ def phase_borders(history: "xr.Dataset") -> "xr.DataArray":
          record where this is less: a way back to uniform attention is no resurgence.
          Under a tenth of the first record's divergence, no halving is asked for: there
          is no structure left to be found, and phase 2 is empty.
-    3|4  The first record from border 1|2 on at which test accuracy has made half of its
-         way from border 1|2 to 1 (or has reached 0.95), and keeps to it in the same way.
+    3|4  The first record from border 1|2 on at which accuracy on unseen examples has made
+         half of its way from border 1|2 to 1 (or has reached 0.95), and keeps to it in the
+         same way. An example whose mirror image (b, a) is trained on does not count as
+         unseen, where the History tells such examples apart: answering it shows that
+         order does not matter, not how to add.
 
     Borders never run backward. Where understanding comes first (a task can be solved
     without looking at all of I*), border 2|3 is moved down to 3|4, and phase 3 is empty.
     So the length of phase 2 is the wait for structure and that of phase 3 the wait after
-    it; with constant distractors, or a strong prior, phase 2 is empty and the wait is all
+    it: with constant distractors, or a strong prior, phase 2 is empty and the wait is all
     the norm's.
 
     Why so: levels are relative to the run, for memorising leaves a divergence from 0.04
@@ -85,7 +88,8 @@ def phase_borders(history: "xr.Dataset") -> "xr.DataArray":
     spike of the loss moves no border and later records never change an earlier one.
 
     Args:
-        history: with ``train_accuracy``, ``test_accuracy`` and ``kl`` over (..., epoch).
+        history: with ``train_accuracy``, ``test_accuracy`` and ``kl`` over (..., epoch);
+            ``unmirrored_accuracy`` is used where it is there.
 
     Returns:
         Epochs over (..., border), ``border`` being "1|2", "2|3" and "3|4"; ``nan`` where
@@ -97,7 +101,7 @@ def phase_borders(history: "xr.Dataset") -> "xr.DataArray":
         _borders_of_run,
         history.epoch,
         history.train_accuracy,
-        history.test_accuracy,
+        _unseen_accuracy(history),
         history.kl,
         input_core_dims=[["epoch"]] * 4,
         output_core_dims=[["border"]],
@@ -133,10 +137,16 @@ def _first_epoch(reached: "xr.DataArray", meaning: str) -> "xr.DataArray":
     return first
 
 
+def _unseen_accuracy(history: "xr.Dataset") -> "xr.DataArray":
+    if "unmirrored_accuracy" not in history:
+        return history.test_accuracy
+    return history.unmirrored_accuracy.fillna(history.test_accuracy)
+
+
 def _borders_of_run(
     epoch: Num[np.ndarray, " epoch"],
     train_accuracy: Num[np.ndarray, " epoch"],
-    test_accuracy: Num[np.ndarray, " epoch"],
+    unseen_accuracy: Num[np.ndarray, " epoch"],
     kl: Num[np.ndarray, " epoch"],
 ) -> Float[np.ndarray, " 3"]:
     memorised = np.flatnonzero(train_accuracy >= MEMORISED)
@@ -145,7 +155,7 @@ def _borders_of_run(
     start = int(memorised[0])
     left = min(kl[start], kl[0])
     structure = kl <= max(left / 2, kl[0] / 10)
-    understood = test_accuracy >= min((1 + test_accuracy[start]) / 2, 0.95)
+    understood = unseen_accuracy >= min((1 + unseen_accuracy[start]) / 2, 0.95)
     recorded = ~np.isnan(train_accuracy)
     three, four = (
         _first_lasting(epoch, reached | ~recorded, recorded, start)

@@ -8,6 +8,7 @@ formulas. The run axis leads everywhere: run 3 of the group is row 3 of every ar
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from jaxtyping import Float
@@ -121,7 +122,7 @@ class Parameters(Mapping[str, Tensor]):
         """A copy of one run of the group, as a group of one."""
         return Parameters(self.layout, self.flat[index : index + 1].clone())
 
-    def to(self, *args: torch.device | torch.dtype | str) -> "Parameters":
+    def to(self, *args: Any) -> "Parameters":
         """A copy on another device or in another precision."""
         return Parameters(self.layout, self.flat.to(*args).clone())
 

@@ -51,17 +51,19 @@ def to_history(trainer: "Trainer") -> "xr.Dataset":
         variables[name] = (("run", "epoch", *DIMS.get(name, ())), array, {"meaning": MEANING[name]})
     dataset = xr.Dataset(variables, coords={"epoch": np.array(records.epochs, dtype=np.int64)})
     # Numbered, so that runs with more heads or longer sequences can be joined to others.
-    for name in {"head", "pos"} & set(dataset.dims):
-        dataset = dataset.assign_coords({name: np.arange(dataset.sizes[name])})
+    for name in ("head", "pos"):
+        if name in dataset.dims:
+            dataset = dataset.assign_coords({name: np.arange(dataset.sizes[name])})
     if trainer.extra_names and "extra" in dataset.dims:
         dataset = dataset.assign_coords(extra=trainer.extra_names)
     dataset = dataset.assign_coords(_run_coordinates(trainer.specs))
-    dataset = dataset.assign_coords(
-        ended=("run", np.array(last, dtype=np.int64)),
-        mirror_rate=("run", np.array(trainer.mirror_rates)),
-        message=("run", _strings([records.messages.get(run, "") for run in range(runs)])),
-        **{name: ("run", np.full(runs, size)) for name, size in trainer.sizes.items()},
-    )
+    per_run = {
+        "ended": np.array(last, dtype=np.int64),
+        "mirror_rate": np.array(trainer.mirror_rates),
+        "message": _strings([records.messages.get(run, "") for run in range(runs)]),
+        **{name: np.full(runs, size) for name, size in trainer.sizes.items()},
+    }
+    dataset = dataset.assign_coords({name: ("run", values) for name, values in per_run.items()})
     dataset.attrs = provenance(trainer)
     return dataset
 
@@ -92,7 +94,7 @@ def join(histories: "Sequence[xr.Dataset]") -> "xr.Dataset":
     # Coordinates that vary between the parts but not within one are missing in some.
     specs = [spec for history in histories for spec in specs_of(history)]
     fresh = _run_coordinates(specs)
-    parts = [history.drop_vars(set(fresh) & set(history.coords)) for history in histories]
+    parts = [history.drop_vars(set(_run_coordinates(specs_of(history)))) for history in histories]
     joined = xr.concat(parts, dim="run", join="outer", combine_attrs="override")
     joined = joined.assign_coords(fresh)
     joined.attrs = dict(histories[0].attrs) | {
@@ -174,6 +176,10 @@ def from_bytes(data: bytes, name: str) -> "xr.Dataset":
     try:
         history = xr.load_dataset(io.BytesIO(data), engine="h5netcdf")
         version = int(history.attrs["format"])
+        # netCDF gives NumPy scalars back.
+        history.attrs = {
+            name: getattr(v, "item", lambda v=v: v)() for name, v in history.attrs.items()
+        }
     except Exception as problem:
         raise ValueError(f"{name}: not a grokkit History ({type(problem).__name__})") from problem
     if version > FORMAT:

@@ -136,7 +136,7 @@ class RunSpec:
                 for inner in value:
                     if inner not in _field_names(part):
                         refuse(f"{name}.{inner}", value[inner], ", ".join(_field_names(part)))
-                value = part(**value)
+                value = part(**{name: _frozen(inner) for name, inner in value.items()})
             made[name] = value
         return cls(**made)
 
@@ -144,6 +144,11 @@ class RunSpec:
     def from_json(cls, text: str) -> "RunSpec":
         """The spec that :meth:`to_json` wrote."""
         return cls.from_dict(json.loads(text))
+
+
+def _frozen(value: Any) -> Any:
+    """Lists, which is what JSON makes of tuples, as tuples again: a spec must be hashable."""
+    return tuple(_frozen(one) for one in value) if isinstance(value, list) else value
 
 
 def _check_part(part: str, value: object) -> None:

@@ -34,7 +34,7 @@ GROKKED = 0.99
 
 def group_key(spec: RunSpec) -> tuple[object, ...]:
     """Specs with equal keys can be trained as one group."""
-    families = (spec.optimizer, spec.prior)
+    families: tuple[Any, ...] = (spec.optimizer, spec.prior)
     kinds = [type(one) for one in families]
     fixed = [tuple(v for v in astuple(one) if not is_number(v)) for one in families]
     rest = (spec.epochs, spec.record_every, spec.stop_after, spec.precision)

@@ -34,7 +34,7 @@ def batch_of(*runs: list[list[int]]) -> Batch:
 
 
 def test_queries_that_differ_are_refused():
-    with pytest.raises(SettingError, match="^tokens: got 'queries that differ'; allowed: "):
+    with pytest.raises(SettingError, match=r"^tokens: got 'queries that differ'; allowed: "):
         Slots.of(batch_of([[0, 9], [1, 8]]))
     with pytest.raises(SettingError, match="query"):
         Slots.of(batch_of([[0, 9]], [[0, 8]]))

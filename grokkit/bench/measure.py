@@ -1,0 +1,107 @@
+"""Contenders timed in turn, and the memory of one run."""
+
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from grokkit.bench.contenders import CONTENDERS
+from grokkit.training import RunSpec
+from grokkit.training.trainer import one_thread
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """CPU milliseconds an epoch of every contender, round by round.
+
+    Attributes:
+        spec: what was run.
+        milliseconds: contender -> one number for each round.
+        machine: the processor, and the versions.
+    """
+
+    spec: RunSpec
+    milliseconds: dict[str, np.ndarray]
+    machine: str
+
+    def ratio(self, slow: str, fast: str) -> np.ndarray:
+        """How many times as long ``slow`` took as ``fast``, in each round."""
+        return self.milliseconds[slow] / self.milliseconds[fast]
+
+
+def measure(
+    spec: RunSpec,
+    names: Iterable[str] = tuple(CONTENDERS),
+    rounds: int = 7,
+    epochs: int | None = None,
+) -> Measurement:
+    """Time contenders in turn, A B C A B C ..., in one thread.
+
+    CPU time, not wall time: what other programs do disturbs it less. Each contender runs
+    one uncounted warm-up turn.
+
+    Args:
+        spec: the run that all of them do.
+        names: which contenders.
+        rounds: how many turns each of them gets.
+        epochs: epochs in a turn; by default one stretch between two records, so that every
+            turn has its record.
+    """
+    epochs = epochs or spec.record_every
+    names = list(names)
+    with one_thread(torch.device("cpu")):
+        work = {name: CONTENDERS[name](spec) for name in names}
+        times: dict[str, list[float]] = {name: [] for name in names}
+        for turn in range(rounds + 1):
+            for name in names:
+                started = time.process_time()
+                work[name](epochs)
+                spent = (time.process_time() - started) / epochs * 1000
+                if turn:
+                    times[name].append(spent)
+    return Measurement(spec, {name: np.array(values) for name, values in times.items()}, machine())
+
+
+def machine() -> str:
+    """The processor and the versions, in one line."""
+    processor = platform.processor() or platform.machine()
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as lines:
+            found = [line.split(":", 1)[1] for line in lines if line.startswith("model name")]
+        processor = found[0].strip() if found else processor
+    except OSError:
+        pass
+    return f"{processor}, torch {torch.__version__}, Python {platform.python_version()}"
+
+
+_CHILD = """
+import resource, sys
+from grokkit.training import RunSpec, Trainer
+Trainer([RunSpec.from_json(sys.argv[1])]).advance(int(sys.argv[2]))
+try:
+    # getrusage would count what the parent had in use when it started this process.
+    status = open("/proc/self/status", encoding="ascii").read().split()
+    print(int(status[status.index("VmHWM:") + 1]) * 1024)
+except OSError:
+    unit = 1 if sys.platform == "darwin" else 1024
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit)
+"""
+
+
+def peak_memory(spec: RunSpec, epochs: int = 50) -> float:
+    """The peak resident memory in MB of a fresh process that trains this run for a while.
+
+    Needs Linux or macOS.
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", _CHILD, spec.to_json(), str(epochs)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return int(done.stdout) / 1e6

@@ -1,0 +1,77 @@
+"""Measurements as a table for people and as CSV for machines."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+
+from grokkit.bench.measure import Measurement
+
+_WHAT = {
+    "textbook": "textbook loop: every query, autograd, evaluated as rarely",
+    "careful": "the same, MLP at the last position only",
+    "ours": "grokkit, all records included",
+    "step": "  of it: loss and gradient",
+    "forward": "    of that: forward",
+    "loss": "    of that: exact loss and its gradient",
+    "optimizer": "  of it: optimizer step",
+    "probes": "  one record, made every {every} epochs",
+    "floor": "floor: the three hidden-to-class products alone",
+}
+
+
+def report(measured: Measurement, memory: float | None = None) -> str:
+    """The measurement as a table, and its headline ratios with their spread.
+
+    Args:
+        measured: what :func:`grokkit.bench.measure` returned.
+        memory: peak memory of a run in MB, if it was measured.
+    """
+    spec, times = measured.spec, measured.milliseconds
+    rounds = len(next(iter(times.values())))
+    what = ", ".join(
+        f"{name} {value}"
+        for name, value in spec.settings().items()
+        if name in ("task", "p", "train_fraction", "d_model", "d_mlp", "heads")
+    )
+    lines = [
+        f"CPU ms an epoch, one thread, {rounds} rounds in turn: median (min .. max)",
+        what,
+        measured.machine,
+        "",
+    ]
+    for name, values in times.items():
+        label = _WHAT[name].format(every=spec.record_every)
+        spread = f"({values.min():.2f} .. {values.max():.2f})"
+        lines.append(f"{label:<62} {np.median(values):9.2f}  {spread}")
+    lines.append("")
+    for title, slow, fast in _headlines(measured):
+        ratio = measured.ratio(slow, fast)
+        spread = f"({ratio.min():.2f} .. {ratio.max():.2f})"
+        lines.append(f"{title:<62} {np.median(ratio):9.2f}x {spread}")
+    if {"probes", "ours"} <= set(times):
+        share = measured.ratio("probes", "ours") / spec.record_every
+        lines.append(f"{'share of a run spent on records':<62} {np.median(share):9.1%}")
+    if memory is not None:
+        lines.append(f"{'peak memory of a run, torch loaded':<62} {memory:9.0f} MB")
+    return "\n".join(lines)
+
+
+def write_csv(measured: Measurement, path: str | Path) -> Path:
+    """Every round of every contender: contender, round, CPU milliseconds an epoch."""
+    path = Path(path)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["contender", "round", "cpu_ms_per_epoch"])
+        for name, values in measured.milliseconds.items():
+            writer.writerows((name, turn, f"{value:.4f}") for turn, value in enumerate(values))
+    return path
+
+
+def _headlines(measured: Measurement) -> list[tuple[str, str, str]]:
+    pairs = [
+        ("textbook / ours", "textbook", "ours"),
+        ("careful / ours", "careful", "ours"),
+        ("ours / floor", "ours", "floor"),
+    ]
+    return [pair for pair in pairs if {pair[1], pair[2]} <= set(measured.milliseconds)]

@@ -1,0 +1,76 @@
+"""Conjecture E.1: how unequal scores are over positions, and how unequal they could be.
+
+Softmax ignores a common shift of its scores; attention is uniform when they are equal.
+So their population variance over positions says how far attention *can* be from uniform,
+and weight decay bounds it through M = W_Q W_K^T, head by head:
+
+    Var_j(l_j) <= norm(M)_F^2 norm(e_q)^2 max_j norm(e_j)^2 / d_head
+
+The bound is a theorem. That decay therefore smooths attention in the plateau is the
+conjecture: watch whether the measured variance falls with it, or ignores it.
+
+Source: arXiv 2605.15787, Conjecture E.1.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from grokkit import theory
+from grokkit.diagnostics._arrays import to_numpy, to_tensor
+from grokkit.model import Transformer
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreVariance:
+    """The variance of the scores l_j over the positions of a sequence, for each head.
+
+    Attributes:
+        mean: Var_j(l_j), the mean over examples.
+        largest: the largest of any example.
+        bound: what no example can exceed.
+    """
+
+    mean: Float[Tensor, "run head"]
+    largest: Float[Tensor, "run head"]
+    bound: Float[Tensor, "run head"]
+
+
+@torch.no_grad()
+def score_variance(model: Transformer, weights: Mapping[str, Tensor]) -> ScoreVariance:
+    """Measure Var_j(l_j), and bound it by the weights alone.
+
+    The scores are those before the softmax, already divided by sqrt(d_head).
+
+    Args:
+        model: the forward pass of the batch.
+        weights: the weights of the group.
+    """
+    embedding = model.embed(weights)
+    scores = model.look_up(model.slot_scores(weights, embedding))
+    variance = theory.logit_variance(to_numpy(scores.movedim(2, -1)))
+    norms = to_numpy(torch.linalg.vector_norm(embedding, dim=2))
+    bound = theory.logit_variance_bound(
+        to_numpy(interaction_norm(weights, model.spec.heads)),
+        norms[:, model.slots.query, None],
+        norms.max(axis=1, keepdims=True),
+        model.spec.d_model // model.spec.heads,
+    )
+    arrays = (variance.mean(axis=1), variance.max(axis=1), bound)
+    return ScoreVariance(*(to_tensor(array, scores) for array in arrays))
+
+
+def interaction_norm(weights: Mapping[str, Tensor], heads: int) -> Float[Tensor, "run head"]:
+    """norm(M)_F of every head, M = W_Q W_K^T, from two small Gram matrices.
+
+    norm(A B^T)_F^2 = tr((A^T A)(B^T B)).
+    """
+    w_q, w_k = (
+        weights[name].detach().double().unflatten(2, (heads, -1)).transpose(1, 2)
+        for name in ("W_Q", "W_K")
+    )
+    gram_q, gram_k = (w.transpose(-1, -2) @ w for w in (w_q, w_k))
+    return (gram_q * gram_k).sum(dim=(-1, -2)).clamp_min(0).sqrt()

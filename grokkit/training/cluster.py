@@ -1,0 +1,107 @@
+"""Jobs on the machines of a Dask cluster: ``pip install 'grokkit[cluster]'``.
+
+Any scheduler will do. On two machines by hand, one thread a worker so that runs do not
+share cores::
+
+    dask scheduler                                         # prints its address
+    dask worker tcp://10.0.0.1:8786 --nworkers 8 --nthreads 1      # on each machine
+    grokkit sweep decay.toml --scheduler tcp://10.0.0.1:8786
+
+Under SLURM ``dask-jobqueue`` submits the workers as batch jobs, and the sweep runs where
+it was started, for example on the login node or in a small job of its own::
+
+    from dask_jobqueue import SLURMCluster
+    cluster = SLURMCluster(cores=8, processes=8, memory="16GB", walltime="04:00:00")
+    cluster.scale(jobs=10)
+    grokkit.training.sweep(specs, "runs/decay", scheduler=cluster.scheduler_address)
+
+Workers need grokkit and no shared disk: a History comes back over the network as soon as
+its group has ended, and is stored where the sweep was started. So a lost worker costs the
+group it was at, which the scheduler gives to another; and a lost scheduler or a killed
+sweep costs no finished group.
+"""
+
+import secrets
+from collections.abc import Sequence
+from typing import Any
+
+from grokkit.errors import SettingError
+from grokkit.training.history import from_bytes, to_bytes
+from grokkit.training.jobs import Job, Watch, train_job
+
+
+class Cluster:
+    """Trains jobs on the workers of a Dask scheduler.
+
+    Args:
+        address: the scheduler, such as ``tcp://10.0.0.1:8786``.
+        timeout: the seconds to wait for it to answer.
+
+    Raises:
+        ModuleNotFoundError: Dask is not installed.
+    """
+
+    def __init__(self, address: str, timeout: float = 20.0) -> None:
+        try:
+            import distributed  # noqa: F401
+        except ModuleNotFoundError as missing:
+            raise ModuleNotFoundError(
+                "a sweep on a cluster needs Dask: pip install 'grokkit[cluster]'",
+                name=missing.name,
+            ) from missing
+        self.address = address
+        self.timeout = timeout
+
+    def run(self, jobs: Sequence[Job], watch: Watch) -> bool:
+        """Train all jobs; returns whether an interrupt ended that early.
+
+        An interrupt gives up the groups that are being trained.
+
+        Raises:
+            SettingError: the specs cannot be trained.
+            ConnectionError: no scheduler answers at the address.
+        """
+        from distributed import Client, as_completed
+
+        try:
+            client = Client(self.address, timeout=self.timeout)
+        except (OSError, ValueError) as problem:
+            raise ConnectionError(f"no Dask scheduler answers at {self.address}") from problem
+        with client:
+            # Keys of its own: a result of another sweep is never mistaken for ours.
+            sweep = secrets.token_hex(4)
+            futures = {
+                client.submit(train_here, job.to_dict(), key=f"grokkit-{sweep}-{job.first}"): job
+                for job in jobs
+            }
+            try:
+                for future in as_completed(list(futures)):
+                    self._hear(future, futures.pop(future), watch)
+            except KeyboardInterrupt:
+                client.cancel(list(futures))
+                return True
+        return False
+
+    @staticmethod
+    def _hear(future: Any, job: Job, watch: Watch) -> None:
+        try:
+            data = future.result()
+        except SettingError:
+            raise
+        except Exception as problem:  # whatever the worker raised, or that it is gone
+            line = " ".join(str(problem).split())
+            watch.failed(job, f"{type(problem).__name__}: {line}")
+        else:
+            watch.finished(job, from_bytes(data, job.name))
+
+
+def train_here(plain: dict[str, Any]) -> bytes:
+    """What a Dask worker does: train one job, and return its History as netCDF."""
+    import torch
+
+    # For good: were a second job to end in this process, it would set the number back.
+    torch.set_num_threads(1)
+    history, interrupted = train_job(Job.from_dict(plain))
+    if history is None or interrupted:
+        raise RuntimeError("the worker was interrupted")
+    return to_bytes(history)

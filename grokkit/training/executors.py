@@ -1,0 +1,270 @@
+"""Where jobs are trained: in this process, or in worker processes beside it.
+
+:class:`grokkit.training.cluster.Cluster` is the third executor. All give the same History,
+bit for bit on machines of one kind, and are interruptible: what was trained is returned.
+"""
+
+import contextlib
+import os
+import queue
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from grokkit.errors import check_int, refuse
+from grokkit.training.history import from_bytes
+from grokkit.training.jobs import Job, Watch, train_job
+from grokkit.training.trainer import Trainer
+from grokkit.training.worker import receive, send
+
+GRACE = 30.0
+"""The seconds that a worker has to answer a stop; an epoch lasts far less."""
+
+_START = "import sys; sys.path[:] = sys.argv[1:]; from grokkit.training.worker import main; main()"
+_ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+def cores() -> int:
+    """The cores that this process may use; fewer than the machine has in a container."""
+    count = os.cpu_count() or 1
+    if hasattr(os, "sched_getaffinity"):
+        count = len(os.sched_getaffinity(0))
+    with contextlib.suppress(OSError, ValueError):
+        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
+        count = min(count, max(1, int(quota) // int(period)))
+    return count
+
+
+class InProcess:
+    """Trains one job after the other in this process."""
+
+    def run(self, jobs: Sequence[Job], watch: Watch) -> bool:
+        """Train all jobs; returns whether an interrupt ended that early.
+
+        Raises:
+            SettingError: the specs cannot be trained.
+            OSError: a checkpoint cannot be written.
+        """
+        with interrupts_counted() as interrupts:
+
+            def look(now: Trainer) -> None:
+                if interrupts.count:
+                    raise KeyboardInterrupt
+
+            for job in jobs:
+
+                def tell(now: Trainer, job: Job = job) -> None:
+                    accuracy = now.records.values["test_accuracy"][-1].mean().item()
+                    watch.progress(job, now.epoch, accuracy)
+
+                try:
+                    history, interrupted = train_job(job, on_record=tell, on_epoch=look)
+                except KeyboardInterrupt:
+                    # A second one, or one while the job was being made ready.
+                    return True
+                if history is not None:
+                    watch.finished(job, history)
+                if interrupted or (interrupts.count and job is not jobs[-1]):
+                    return True
+        return False
+
+
+@dataclass
+class Interrupts:
+    """How often Ctrl-C was pressed, or the kernel stopped."""
+
+    count: int = 0
+
+
+@contextlib.contextmanager
+def interrupts_counted() -> Iterator[Interrupts]:
+    """Count the first interrupt and let a second one through.
+
+    So nothing is lost in the hands of the code that was interrupted; it is to look at the
+    count from time to time. In any thread but the main one no interrupt ever comes.
+    """
+    seen = Interrupts()
+    if (
+        threading.current_thread() is not threading.main_thread()
+        or signal.getsignal(signal.SIGINT) is None
+    ):
+        yield seen
+        return
+
+    def note(number: int, frame: object) -> None:
+        seen.count += 1
+        if seen.count > 1:
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield seen
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+class Workers:
+    """Trains jobs side by side in single-thread processes on this machine.
+
+    Args:
+        count: how many processes at most.
+    """
+
+    def __init__(self, count: int) -> None:
+        self.count = check_int("workers", count, 1)
+
+    def run(self, jobs: Sequence[Job], watch: Watch) -> bool:
+        """Train all jobs; returns whether an interrupt ended that early.
+
+        A worker that dies costs the job that it was at, which is told to ``watch``; the
+        others are trained by the rest and by a new worker.
+
+        Raises:
+            SettingError: the specs cannot be trained.
+            RuntimeError: worker processes cannot be started at all.
+            KeyboardInterrupt: the workers did not stop, or a second interrupt came before
+                they had; what was finished has been told to ``watch``.
+        """
+        waiting = deque(jobs)
+        events: _Events = queue.SimpleQueue()
+        crew: list[_Process] = []
+        stopping, deadline = False, float("inf")
+        with interrupts_counted() as interrupts, contextlib.ExitStack() as stack:
+            stack.callback(lambda: [process.close() for process in crew])
+            while len(crew) < min(self.count, len(jobs)):
+                crew.append(_Process(events))
+                crew[-1].give(waiting.popleft())
+            while any(process.job for process in crew):
+                if interrupts.count and not stopping:
+                    stopping = True
+                    deadline = time.monotonic() + GRACE
+                    waiting.clear()
+                    for process in crew:
+                        process.say({"kind": "stop"})
+                if time.monotonic() > deadline:
+                    raise KeyboardInterrupt
+                # Short waits, for Python sees a signal only between two of them.
+                with contextlib.suppress(queue.Empty):
+                    process, message, data = events.get(timeout=0.1)
+                    self._hear(process, message, data, watch)
+                    if process.job is None and waiting:
+                        if message is None:
+                            crew.append(process := _Process(events))
+                        process.give(waiting.popleft())
+            return interrupts.count > 0
+
+    @staticmethod
+    def _hear(
+        process: "_Process", message: dict[str, Any] | None, data: bytes, watch: Watch
+    ) -> None:
+        """Deal with one message of a worker; no message: it has died."""
+        job = process.job
+        if job is None:
+            return
+        match message:
+            case None if not process.ready:
+                raise RuntimeError(f"worker processes do not start here: {process.last_words()}")
+            case None:
+                process.job = None
+                watch.failed(job, process.last_words())
+            case {"kind": "ready"}:
+                process.ready = True
+            case {"kind": "progress"}:
+                watch.progress(job, message["epoch"], message["accuracy"])
+            case {"kind": "refused"}:
+                refuse(message["field"], _Shown(message["value"]), message["allowed"])
+            case {"kind": "failed"}:
+                process.job = None
+                watch.failed(job, message["why"])
+            case {"kind": "finished"}:
+                process.job = None
+                watch.finished(job, from_bytes(data, job.name))
+            case {"kind": "stopped"}:
+                process.job = None
+
+
+class _Shown(str):
+    """A value of another process, of which we have the ``repr`` only."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+_Events = queue.SimpleQueue[tuple["_Process", dict[str, Any] | None, bytes]]
+
+
+@dataclass(eq=False)
+class _Process:
+    """One worker process, and a thread that puts what it says into ``events``."""
+
+    events: _Events
+    job: Job | None = None
+    ready: bool = False
+    log: Any = field(default_factory=tempfile.TemporaryFile)
+
+    def __post_init__(self) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", _START, *sys.path],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.log,
+            env=os.environ | dict.fromkeys(_ONE_THREAD, "1"),
+            # Out of reach of the terminal's Ctrl-C.
+            start_new_session=True,
+        )
+        assert self.process.stdin is not None and self.process.stdout is not None
+        self.stdin, self.stdout = self.process.stdin, self.process.stdout
+        self.thread = threading.Thread(target=self._listen, daemon=True)
+        self.thread.start()
+
+    def _listen(self) -> None:
+        while (received := receive(self.stdout)) is not None:
+            self.events.put((self, *received))
+        self.process.wait()
+        self.events.put((self, None, b""))
+
+    def give(self, job: Job) -> None:
+        """Hand over a job."""
+        self.job = job
+        self.say({"kind": "job", "job": job.to_dict()})
+
+    def say(self, message: dict[str, Any]) -> None:
+        """Send a message; if the process has died, the thread finds out."""
+        with contextlib.suppress(OSError):
+            send(self.stdin, message)
+
+    def last_words(self) -> str:
+        """How the process died, in one line."""
+        code = self.process.returncode
+        how = f"exit status {code}"
+        if code is not None and code < 0:
+            how = f"killed by signal {-code}"
+            if -code == getattr(signal, "SIGKILL", 9):
+                how += ", perhaps because memory ran out"
+        self.log.seek(0)
+        lines = self.log.read().decode(errors="replace").split("\n")
+        said = next((line.strip() for line in reversed(lines) if line.strip()), "")
+        return f"its worker process died ({how})" + (f": {said}" if said else "")
+
+    def close(self) -> None:
+        """End the process: an idle one by itself, a busy one by force."""
+        if self.job is not None:
+            self.process.kill()
+        with contextlib.suppress(OSError):
+            self.stdin.close()
+        try:
+            self.process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.thread.join()
+        self.stdout.close()
+        self.log.close()

@@ -1,0 +1,110 @@
+"""Several seeds of one setting in one picture."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Float
+from matplotlib.axes import Axes
+
+from grokkit.errors import check_choice, refuse
+from grokkit.training.history import specs_of
+from grokkit.viz.style import (
+    LOOKS,
+    VARIABLES,
+    EpochScale,
+    Picture,
+    curve,
+    epoch_axis,
+    epoch_label,
+    picture,
+    style,
+    titles,
+)
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+def seed_curves(
+    history: "xr.Dataset",
+    variables: str | Sequence[str] = ("train_accuracy", "test_accuracy"),
+    *,
+    epoch_scale: EpochScale = "log",
+    title: str | None = None,
+) -> Picture:
+    """Every run as a thin line, their median as a thick one, and the band they span.
+
+    A run that has stopped counts on with its last value: leaving it out would make the
+    median that of the runs that are late.
+
+    Args:
+        history: the runs, all of one setting; they may differ in their seed only.
+        variables: what to draw, such as ``"kl"``; one panel for each unit.
+        epoch_scale: ``"log"`` or ``"linear"``.
+        title: the headline; None: the names of what is drawn.
+
+    Returns:
+        A picture 8 inches wide at 100 dots each, its panels below each other.
+
+    Raises:
+        SettingError: the History has no such variable; the runs differ in more than
+            their seed; there is no such scale.
+    """
+    variables = [variables] if isinstance(variables, str) else list(variables)
+    if not variables:
+        refuse("variables", variables, "at least one")
+    by_unit: dict[str, list[str]] = {}
+    for name in variables:
+        check_choice("variables", name, [known for known in VARIABLES if known in history])
+        by_unit.setdefault(VARIABLES[name].unit, []).append(name)
+    check_same_setting(history)
+    epochs, runs = history.epoch.values, history.sizes["run"]
+    first = epochs[epochs > 0][0] if (epochs > 0).any() else 1
+    with style():
+        figure = picture(8, 1.3 + 3.1 * len(by_unit))
+        axes = figure.subplots(len(by_unit), squeeze=False)[:, 0]
+        for ax, names in zip(axes, by_unit.values(), strict=True):
+            epoch_axis(ax, float(first), float(epochs[-1]), epoch_scale)
+            for name in names:
+                _draw(ax, history, name)
+            ax.legend(loc="best")
+        axes[-1].set_xlabel(epoch_label(epoch_scale))
+        labels = "; ".join(VARIABLES[name].label for name in variables)
+        words = labels[0].upper() + labels[1:]
+        seeds = f"{runs} seeds" if runs != 1 else "1 seed"
+        what = "thick line: median; band: least to greatest; thin lines: each seed"
+        titles(figure, title or words, f"{seeds}; {what}")
+    return figure
+
+
+def check_same_setting(history: "xr.Dataset") -> None:
+    """Refuse a History whose runs differ in more than their seed.
+
+    Raises:
+        SettingError: they do; the message names what differs.
+    """
+    settings = [spec.settings() for spec in specs_of(history)]
+    names = {name for one in settings for name in one} - {"seed"}
+    differing = [n for n in sorted(names) if len({repr(one.get(n)) for one in settings}) > 1]
+    if differing:
+        refuse("history", f"runs that differ in {', '.join(differing)}", "runs of one setting")
+
+
+def hold_last(values: Float[np.ndarray, "run epoch"]) -> Float[np.ndarray, "run epoch"]:
+    """Every ``nan`` replaced by the value before it in its run."""
+    index = np.where(np.isnan(values), 0, np.arange(values.shape[1]))
+    return np.take_along_axis(values, np.maximum.accumulate(index, axis=1), axis=1)
+
+
+def _draw(ax: Axes, history: "xr.Dataset", name: str) -> None:
+    epochs = history.epoch.values
+    values = history[name].transpose("run", "epoch").values.astype(float)
+    held = hold_last(values)
+    look = LOOKS[VARIABLES[name].look]
+    ax.plot(epochs, values.T, color=look.color, linewidth=0.7, alpha=0.55)
+    low, high = held.min(axis=0), held.max(axis=0)
+    ax.fill_between(epochs, low, high, color=look.color, alpha=0.14, linewidth=0)
+    curve(ax, name, epochs, np.median(held, axis=0), ": median")
+    if "accuracy" in name:
+        ax.set_ylim(-0.02, 1.04)

@@ -1,0 +1,277 @@
+"""The one style of every picture: the same five looks for the same five quantities.
+
+==========  ================================  =========================
+look        quantity                          drawn as
+==========  ================================  =========================
+train       accuracy and loss on train data   blue, dashed
+test        accuracy and loss on unseen data  vermilion, solid, thick; its two parts,
+                                              mirrored and not, in light and dark
+structure   KL(oracle || attention), mass     green, solid; round marks
+norm        norms of the parameters           amber, dash-dotted
+gradient    norms of the gradient             purple, dotted; triangles
+==========  ================================  =========================
+
+The colours can be told apart by people with any of the common colour-vision
+deficiencies, and the lines still can on a grey print.
+"""
+
+import io
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
+from PIL import Image
+
+from grokkit.errors import check_choice
+
+EpochScale = Literal["linear", "log"]
+"""How epochs are spaced: evenly, or by their logarithm (epoch 0 stands at the left edge)."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """How one of the five quantities is drawn.
+
+    Attributes:
+        color: a hex colour.
+        linestyle: in matplotlib's terms.
+        marker: in matplotlib's terms; empty for none.
+        linewidth: in points.
+    """
+
+    color: str
+    linestyle: str | tuple[int, tuple[int | float, ...]]
+    marker: str = ""
+    linewidth: int | float = 1.8
+
+    @property
+    def line(self) -> dict[str, Any]:
+        """The keywords for ``Axes.plot``, without markers."""
+        return {"color": self.color, "linestyle": self.linestyle, "linewidth": self.linewidth}
+
+    @property
+    def marks(self) -> dict[str, Any]:
+        """The keywords for ``Axes.plot`` that set a few markers along a line."""
+        # A float spaces markers evenly in the picture, whatever the axis.
+        return {"marker": self.marker or None, "markevery": 0.13, "markersize": 5}
+
+
+LOOKS: Mapping[str, Look] = {
+    "train": Look("#0072B2", (0, (5, 2))),
+    "test": Look("#D55E00", "-", linewidth=2.4),
+    "structure": Look("#009E73", "-", "o"),
+    "norm": Look("#E8A100", (0, (6, 1.5, 1, 1.5)), linewidth=2.2),
+    "gradient": Look("#43156B", (0, (1, 1)), "^"),
+}
+"""The looks of the five quantities."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """How one variable of a History is shown.
+
+    Attributes:
+        look: the name of its quantity in :data:`LOOKS`.
+        label: its name in a legend.
+        unit: what its axis counts.
+        log: whether its axis is logarithmic.
+        change: what differs from the look, where a picture shows several variables of one
+            quantity: keywords for ``Axes.plot``.
+    """
+
+    look: str
+    label: str
+    unit: str
+    log: bool = False
+    change: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def line(self) -> dict[str, Any]:
+        """The keywords for ``Axes.plot``: the look's line and marks, and what differs."""
+        look = LOOKS[self.look]
+        return {**look.line, **look.marks, **self.change}
+
+
+_SHARE = "share of right answers"
+_GRADIENT = "norm of the gradient"
+
+VARIABLES: Mapping[str, Shown] = {
+    "train_accuracy": Shown("train", "train", _SHARE),
+    "test_accuracy": Shown("test", "test (unseen)", _SHARE),
+    "mirrored_accuracy": Shown(
+        "test", "test, mirror image trained on", _SHARE, change={"linestyle": (0, (4, 1.5))}
+    ),
+    "unmirrored_accuracy": Shown("test", "test, no mirror image", _SHARE, change={"marker": "D"}),
+    "train_loss": Shown("train", "train", "cross-entropy (nats)", log=True),
+    "test_loss": Shown("test", "test (unseen)", "cross-entropy (nats)", log=True),
+    "kl": Shown("structure", "KL(oracle ‖ attention)", "nats"),
+    "attention_entropy": Shown(
+        "structure", "entropy of attention", "nats", change={"marker": "D", "linestyle": ":"}
+    ),
+    "informative_mass": Shown(
+        "structure",
+        "mass on I*",
+        "share of attention",
+        change={"marker": "s", "linestyle": (0, (4, 1.5))},
+    ),
+    "min_informative_mass": Shown(
+        "structure",
+        "least mass on a position of I*",
+        "share of attention",
+        change={"marker": "v", "linestyle": (0, (2, 1))},
+    ),
+    "mlp_norm": Shown("norm", "norm of the MLP", "Frobenius norm"),
+    "lipschitz": Shown("norm", "Lipschitz bound", "logits per unit of pooled input", log=True),
+    "score_gradient": Shown("gradient", "of the scores", _GRADIENT, log=True),
+    "W_QK_gradient": Shown(
+        "gradient",
+        "of W_Q W_Kᵀ",
+        _GRADIENT,
+        log=True,
+        change={"marker": "v", "linestyle": (0, (3, 1, 1, 1))},
+    ),
+    "W_Q_gradient": Shown(
+        "gradient", "of W_Q", _GRADIENT, log=True, change={"marker": "<", "linestyle": "--"}
+    ),
+    "W_K_gradient": Shown(
+        "gradient", "of W_K", _GRADIENT, log=True, change={"marker": ">", "linestyle": "-"}
+    ),
+    "gradient_norm": Shown(
+        "gradient", "of all parameters", _GRADIENT, log=True, change={"marker": "s"}
+    ),
+}
+"""How the variables of a History are shown."""
+
+INK = "#262626"
+SHADES: Mapping[int, str] = {1: "#DADADA", 2: "#F3F3F3", 3: "#E4E4E4", 4: "#FFFFFF"}
+"""The backgrounds of the phases: greys, so that they take none of the five colours."""
+
+_RC: Mapping[str, Any] = {
+    "axes.axisbelow": True,
+    "axes.edgecolor": INK,
+    "axes.grid": True,
+    "axes.grid.axis": "y",
+    "axes.labelcolor": INK,
+    "axes.labelsize": 10,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlelocation": "left",
+    "axes.titlesize": 11,
+    "axes.titleweight": "bold",
+    "figure.constrained_layout.use": True,
+    "figure.dpi": 100,
+    "figure.facecolor": "white",
+    "font.family": "DejaVu Sans",
+    "font.size": 10,
+    "grid.color": "#CCCCCC",
+    "grid.linewidth": 0.6,
+    "legend.fontsize": 9,
+    "legend.framealpha": 0.85,
+    "legend.edgecolor": "none",
+    "savefig.dpi": 100,
+    "text.color": INK,
+    "xtick.color": INK,
+    "xtick.labelsize": 9,
+    "ytick.color": INK,
+    "ytick.labelsize": 9,
+}
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """The house style, for a ``with``; afterwards matplotlib is as it was before."""
+    settings: Any = {**matplotlib.rcParamsDefault, **_RC}
+    # Setting it would choose one, and import pyplot.
+    del settings["backend"]
+    with matplotlib.rc_context(settings):
+        yield
+
+
+class Picture(Figure):
+    """A figure that belongs to no window and shows itself in a notebook."""
+
+    def _repr_png_(self) -> bytes:
+        return png(self)
+
+
+def picture(width: int | float, height: int | float) -> Picture:
+    """An empty picture; sizes in inches, at 100 dots each."""
+    figure = Picture(figsize=(width, height))
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def png(figure: Figure) -> bytes:
+    """A figure as the bytes of a PNG file, the same for the same figure.
+
+    256 colours are plenty here, and make the file, and so a notebook, three times smaller.
+    """
+    buffer = io.BytesIO()
+    with style():
+        figure.savefig(buffer, format="png")
+    small = io.BytesIO()
+    with Image.open(buffer) as image:
+        image.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(
+            small, "PNG", optimize=True
+        )
+    return small.getvalue()
+
+
+def curve(ax: Axes, name: str, epochs: np.ndarray, values: np.ndarray, words: str = "") -> None:
+    """Draw one variable of a History in its look, and label its axis.
+
+    Args:
+        ax: where.
+        name: the variable, one of :data:`VARIABLES`.
+        epochs: ``[epoch]``.
+        values: ``[epoch]``; what a log axis cannot show is left out.
+        words: what to add to its name in the legend.
+    """
+    shown = VARIABLES[name]
+    line = shown.line
+    if shown.log:
+        ax.set_yscale("log")
+        values = np.where(values > 0, values, np.nan)
+    if not np.isfinite(values).any():
+        del line["markevery"]  # Markers cannot be spaced along a line of no length.
+    ax.plot(epochs, values, label=shown.label + words, **line)
+    ax.set_ylabel(shown.unit)
+
+
+def titles(figure: Figure, headline: str, below: str) -> None:
+    """A bold headline over a picture and a plain line under it, both at the left edge."""
+    figure.suptitle(f"{headline}\n", x=0.01, ha="left", fontsize=12, fontweight="bold")
+    height = figure.get_figheight()
+    # Left alone, the layout leaves room for the headline; its second line is empty.
+    figure.text(0.01, 1 - 0.28 / height, below, ha="left", va="top", fontsize=9.5)
+
+
+def epoch_axis(ax: Axes, first: int | float, last: int | float, scale: EpochScale) -> None:
+    """Set up an axis of epochs.
+
+    Args:
+        ax: whose horizontal axis.
+        first: the first recorded epoch after 0; where a log axis begins to be one.
+        last: the last recorded epoch.
+        scale: ``"linear"`` or ``"log"``.
+    """
+    check_choice("epoch_scale", scale, ("linear", "log"))
+    if scale == "log":
+        ax.set_xscale("symlog", linthresh=max(first, 1), linscale=0.25)
+        ticks = [step * 10**power for power in range(8) for step in (1, 3)]
+        ax.set_xticks([0, *(tick for tick in ticks if max(first, 2) <= tick <= last)])
+        ax.set_xticks([], minor=True)
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    ax.set_xlim(0, max(last, 1))
+
+
+def epoch_label(scale: EpochScale) -> str:
+    """What to write below an axis of epochs."""
+    return "epoch (log scale)" if scale == "log" else "epoch"

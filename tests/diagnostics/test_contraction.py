@@ -1,0 +1,88 @@
+"""Definition 3.2 on steps that were really taken."""
+
+import numpy as np
+import pytest
+import torch
+
+from grokkit import theory
+from grokkit.diagnostics import contraction_slack, step_contraction
+from grokkit.errors import SettingError
+from grokkit.model import MLP_WEIGHTS
+from grokkit.tasks import ModularAddition
+from grokkit.training import RunSpec, Trainer, grid
+
+
+def test_a_made_step_gives_back_its_own_update():
+    generator = torch.Generator().manual_seed(0)
+    w, u = torch.randn(2, 3, 20, generator=generator, dtype=torch.float64)
+    rate, decay = torch.tensor([0.1, 0.01, 0.2]), torch.tensor([1.0, 2.0, 0.0])
+    a = (rate * decay).double()[:, None]
+    after = (1 - a) * w - rate.double()[:, None] * u
+    seen = step_contraction(w, after, rate, decay)
+    torch.testing.assert_close(seen.contraction, a[:, 0])
+    torch.testing.assert_close(seen.update_norm, u.norm(dim=1))
+    torch.testing.assert_close(seen.norm_before, w.norm(dim=1))
+    torch.testing.assert_close(seen.norm_after, after.norm(dim=1))
+    for run in range(2):
+        lr, wd = rate[run].double().item(), decay[run].double().item()
+        rho = theory.norm_growth(lr, wd, u[run].norm().item())
+        assert seen.growth[run].item() == pytest.approx(rho)
+        needed = (after[run] @ after[run] - (1 - lr * wd) * (w[run] @ w[run])).item()
+        assert seen.growth_needed[run].item() == pytest.approx(needed)
+        assert seen.slack[run].item() == pytest.approx(rho - needed)
+        assert seen.floor[run].item() == pytest.approx(u[run].norm().item() / wd)
+    assert seen.growth[2].isnan() and seen.slack[2].isnan() and seen.floor[2].item() == torch.inf
+
+
+def test_the_slack_is_never_negative_and_zero_where_young_is_tight():
+    generator = torch.Generator().manual_seed(1)
+    w, u = 3 * torch.randn(2, 500, 4, generator=generator, dtype=torch.float64)
+    rate, decay = torch.full((500,), 0.1), torch.full((500,), 2.0)
+    a = (rate * decay).double()[:, None]
+    after = (1 - a) * w - rate.double()[:, None] * u
+    assert (step_contraction(w, after, rate, decay).slack >= -1e-10).all()
+    # 2 <x, y> = t x^2 + y^2 / t needs y = t x: the update -w * decay, against the decay.
+    tight = w - 0 * u
+    seen = step_contraction(w, tight, rate, decay)
+    torch.testing.assert_close(seen.slack, torch.zeros_like(seen.slack), atol=1e-10, rtol=0)
+
+
+def test_every_step_of_a_real_run_contracts_by_its_own_measured_growth():
+    task = ModularAddition(p=5, train_fraction=0.6)
+    specs = grid(RunSpec(task=task, epochs=40, record_every=40), weight_decay=[0.5, 2.0])
+    trainer = Trainer(specs)
+    columns = trainer.weights.columns(MLP_WEIGHTS)
+    decay = torch.tensor([0.5, 2.0])
+    norms = []
+    for step in range(30):
+        trainer.advance(1)
+        before = trainer.weights.flat.clone()
+        norms.append(before[:, columns].norm(dim=1).numpy())
+        trainer.advance(1)
+        rate = torch.full((2,), 1e-3 * min(1.0, trainer.optimizer.steps / 10))
+        seen = step_contraction(before, trainer.weights.flat, rate, decay, columns)
+        assert (seen.slack >= -1e-4 * seen.growth).all(), step
+        bound = theory.adamw_update_bound(len(columns))
+        assert (seen.update_norm <= bound).all()
+        if trainer.done:
+            break
+    assert len(norms) == 20
+
+
+def test_the_slack_of_norms_alone():
+    norms = np.array([[10.0, 9.9, 9.85], [1.0, 1.0, 1.2]])
+    slack = contraction_slack(norms, lr=0.01, weight_decay=1.0, update_bound=3.0)
+    expected = 0.99 * norms[:, :-1] ** 2 + 0.01 * 9 - norms[:, 1:] ** 2
+    np.testing.assert_allclose(slack, expected)
+    assert (slack < 0).tolist() == [[False, False], [False, True]]
+
+
+def test_settings_that_make_no_sense_are_refused():
+    w = torch.ones(1, 3)
+    for rate, decay, field in ((0.0, 1.0, "rate"), (0.1, -1.0, "weight_decay"), (0.5, 2.0, "rate")):
+        with pytest.raises(SettingError, match=f"{field}: got"):
+            step_contraction(w, w, torch.tensor([rate]), torch.tensor([decay]))
+    with pytest.raises(SettingError, match="norms: got"):
+        contraction_slack(np.ones((2, 1)), 0.1, 1.0, 1.0)
+    with pytest.raises(SettingError, match="update_bound: got"):
+        contraction_slack(np.ones((2, 3)), 0.1, 1.0, -1.0)

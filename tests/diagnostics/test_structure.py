@@ -1,0 +1,101 @@
+"""Where attention looks, against sums written out in Python."""
+
+import math
+
+import pytest
+import torch
+
+from grokkit.diagnostics import (
+    attention_entropy,
+    attention_kl,
+    attention_mass,
+    informative_mass,
+    min_informative_mass,
+)
+
+RUNS, EXAMPLES, LENGTH, HEADS = 2, 4, 5, 3
+
+
+@pytest.fixture
+def attention() -> torch.Tensor:
+    generator = torch.Generator().manual_seed(0)
+    scores = torch.randn(RUNS, EXAMPLES, LENGTH, HEADS, generator=generator, dtype=torch.float64)
+    return (3 * scores).softmax(dim=2)
+
+
+@pytest.fixture
+def informative() -> torch.Tensor:
+    """Two positions, others in each sequence."""
+    generator = torch.Generator().manual_seed(1)
+    chance = torch.rand(RUNS, EXAMPLES, LENGTH, generator=generator)
+    places = chance.argsort(dim=2)[..., :2]
+    return torch.zeros(RUNS, EXAMPLES, LENGTH, dtype=torch.bool).scatter(2, places, True)
+
+
+def test_mass_is_the_mean_over_examples_and_sums_to_one(attention):
+    mass = attention_mass(attention)
+    assert mass.shape == (RUNS, HEADS, LENGTH)
+    torch.testing.assert_close(mass.sum(dim=2), torch.ones(RUNS, HEADS, dtype=torch.float64))
+    by_hand = sum(attention[1, e, 3, 2].item() for e in range(EXAMPLES)) / EXAMPLES
+    assert mass[1, 2, 3].item() == pytest.approx(by_hand, rel=1e-14)
+
+
+def test_the_least_informative_mass_is_the_least_over_examples_and_positions(
+    attention, informative
+):
+    for run in range(RUNS):
+        masses = [
+            sum(attention[run, e, j, h].item() for h in range(HEADS)) / HEADS
+            for e in range(EXAMPLES)
+            for j in range(LENGTH)
+            if informative[run, e, j]
+        ]
+        least = min_informative_mass(attention, informative)[run].item()
+        assert least == pytest.approx(min(masses), rel=1e-14)
+
+
+def test_informative_mass_is_what_all_of_them_get_together(attention, informative):
+    for run in range(RUNS):
+        total = sum(
+            attention[run, e, j, h].item()
+            for e in range(EXAMPLES)
+            for j in range(LENGTH)
+            for h in range(HEADS)
+            if informative[run, e, j]
+        )
+        ours = informative_mass(attention, informative)[run].item()
+        assert ours == pytest.approx(total / EXAMPLES / HEADS, rel=1e-14)
+
+
+def test_kl_is_the_sum_over_informative_positions(attention, informative):
+    divergence = attention_kl(attention, informative.double() / 2)
+    for run in range(RUNS):
+        for e in range(EXAMPLES):
+            for h in range(HEADS):
+                by_hand = sum(
+                    0.5 * math.log(0.5 / attention[run, e, j, h].item())
+                    for j in range(LENGTH)
+                    if informative[run, e, j]
+                )
+                assert divergence[run, e, h].item() == pytest.approx(by_hand, rel=1e-13)
+
+
+def test_kl_is_zero_for_the_oracle_and_finite_for_its_opposite(informative):
+    oracle = informative.float() / 2
+    assert not attention_kl(oracle.unsqueeze(-1), oracle).any()
+    opposite = ((~informative).float() / 3).unsqueeze(-1)
+    divergence = attention_kl(opposite, oracle)
+    assert divergence.isfinite().all() and (divergence > 80).all()
+
+
+def test_entropy_goes_from_zero_to_log_length(attention):
+    by_hand = [
+        -sum(a * math.log(a) for a in attention[run].flatten().tolist()) / EXAMPLES / HEADS
+        for run in range(RUNS)
+    ]
+    assert attention_entropy(attention).tolist() == pytest.approx(by_hand, rel=1e-13)
+    one = torch.zeros(1, 2, LENGTH, 1)
+    one[:, :, 2] = 1
+    assert attention_entropy(one).item() == 0
+    uniform = torch.full((1, 2, LENGTH, 1), 1 / LENGTH)
+    assert attention_entropy(uniform).item() == pytest.approx(math.log(LENGTH), rel=1e-6)

@@ -1,0 +1,52 @@
+"""Conjecture E.1's measured variance and its bound."""
+
+import numpy as np
+import pytest
+import torch
+
+from grokkit.diagnostics import score_variance
+from grokkit.diagnostics.variance import interaction_norm
+from grokkit.model import Transformer
+from tests.model.cases import MODELS, TASKS, group
+
+CASES = [
+    ("alphabet", "1 heads softmax classifier"),
+    ("marked", "3 heads softmax residual"),
+    ("parity", "4 heads relu classifier W_O"),
+]
+
+
+@pytest.mark.parametrize(("task", "name"), CASES)
+def test_variance_and_bound_from_the_formulas_head_by_head(task, name):
+    model = MODELS[name]
+    batch, weights = group(TASKS[task], model)
+    forward = Transformer(model, batch, weights.layout.length)
+    found = score_variance(forward, weights)
+    d_head = model.d_model // model.heads
+    for run in range(batch.runs):
+        e = forward.embed(weights)[run].detach().numpy()
+        rows = e[forward.slots.index[run].numpy()]
+        query = e[forward.slots.query]
+        for head in range(model.heads):
+            place = slice(head * d_head, (head + 1) * d_head)
+            w_q, w_k = (weights[n][run].detach().numpy()[:, place] for n in ("W_Q", "W_K"))
+            scores = rows @ w_k @ (query @ w_q) / np.sqrt(d_head)
+            variance = ((scores - scores.mean(axis=1, keepdims=True)) ** 2).mean(axis=1)
+            m = w_q @ w_k.T
+            largest = (e**2).sum(axis=1).max()
+            bound = (m**2).sum() * (query @ query) * largest / d_head
+            assert found.mean[run, head].item() == pytest.approx(variance.mean(), rel=1e-9)
+            assert found.largest[run, head].item() == pytest.approx(variance.max(), rel=1e-9)
+            assert found.bound[run, head].item() == pytest.approx(bound, rel=1e-9)
+            frobenius = interaction_norm(weights, model.heads)[run, head].item()
+            assert frobenius == pytest.approx(np.linalg.norm(m), rel=1e-9)
+    assert (found.largest <= found.bound).all()
+
+
+def test_equal_scores_have_no_variance():
+    model = MODELS["1 heads softmax classifier"]
+    batch, weights = group(TASKS["alphabet"], model)
+    with torch.no_grad():
+        weights["W_Q"].zero_()
+    found = score_variance(Transformer(model, batch, weights.layout.length), weights)
+    assert (found.largest == 0).all() and (found.bound == 0).all()

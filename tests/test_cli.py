@@ -1,0 +1,321 @@
+"""The command line: what it writes, what it says, and how it refuses."""
+
+import dataclasses
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import grokkit
+from grokkit.cli import COMMANDS, main
+from grokkit.cli import train as cli_train
+from grokkit.cli.options import attributes, chunks, in_words, plain
+from grokkit.training import RunSpec, load_history, presets, specs_of
+from grokkit.training.spec import FAMILIES, PARTS
+
+SMALL = "--p 5 --train-fraction 0.5 --epochs 20 --record-every 5 --d-mlp 8 --d-model 8".split()
+
+
+@pytest.fixture(autouse=True)
+def in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def spec_of(*words: str) -> RunSpec:
+    return cli_train.read(words)[0]
+
+
+# --- grokkit itself -----------------------------------------------------------------------
+
+
+def test_version_and_help(capsys: pytest.CaptureFixture[str]):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"grokkit {grokkit.__version__}\n"
+    assert main(["--help"]) == 0
+    text = capsys.readouterr().out
+    assert all(command in text for command in COMMANDS)
+    assert main([]) == 2
+
+
+def test_version_and_help_wait_for_no_torch():
+    code = (
+        "import sys; from grokkit.cli import main\n"
+        "assert main(['--version']) == main(['--help']) == 0\n"
+        "assert not {'torch', 'tyro', 'numpy', 'matplotlib'} & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60, env=outside())
+
+
+def outside() -> dict[str, str]:
+    """An environment in which a process outside the repository finds grokkit."""
+    return {**os.environ, "PYTHONPATH": str(Path(grokkit.__file__).parents[1])}
+
+
+# --- train --------------------------------------------------------------------------------
+
+
+def test_train_writes_a_history_and_a_picture_and_says_how_it_went(
+    in_an_empty_folder: Path, capsys: pytest.CaptureFixture[str]
+):
+    assert main(["train", *SMALL, "--seed", "3", "--out", "runs/first"]) == 0
+    out = in_an_empty_folder / "runs" / "first"
+    assert sorted(path.name for path in out.iterdir()) == ["run.nc", "run.png"]
+    history = load_history(out / "run.nc")
+    expected = RunSpec().with_(
+        p=5, train_fraction=0.5, epochs=20, record_every=5, d_mlp=8, d_model=8, seed=3
+    )
+    assert specs_of(history) == [expected]
+    assert (out / "run.png").read_bytes().startswith(b"\x89PNG")
+    said = capsys.readouterr().out
+    for words in ("memorised", "did not grok by epoch 20 (censored)", "20 epochs", "run.png"):
+        assert words in said
+
+
+def test_quiet_says_nothing(capsys: pytest.CaptureFixture[str]):
+    assert main(["train", *SMALL, "--quiet"]) == 0
+    captured = capsys.readouterr()
+    assert captured.out == captured.err == ""
+
+
+def test_a_run_is_not_written_over_unless_forced(
+    in_an_empty_folder: Path, capsys: pytest.CaptureFixture[str]
+):
+    picture = in_an_empty_folder / "run.png"
+    picture.write_text("precious")
+    assert main(["train", *SMALL]) == 2
+    assert "--force" in capsys.readouterr().err
+    assert picture.read_text() == "precious"
+    assert main(["train", *SMALL, "--force", "--quiet"]) == 0
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_every_setting_of_every_kind_is_a_flag_with_help(capsys: pytest.CaptureFixture[str]):
+    seen = set()
+    for family, registry in FAMILIES.items():
+        for kind in registry:
+            with pytest.raises(SystemExit) as stop:
+                main(["train", f"--{family}", kind, "--help"])
+            assert stop.value.code == 0
+            text = " ".join(capsys.readouterr().out.split())
+            for name in RunSpec().with_(**{family: kind}).settings():
+                assert f"--{name.replace('_', '-')}" in text, name
+            described = {**attributes(RunSpec), **attributes(registry[kind])}
+            for f in dataclasses.fields(registry[kind]):
+                assert described.get(f.name), f"{kind}.{f.name} has no help"
+            seen.add(kind)
+    assert {"modular_addition", "adamw", "kl"} <= seen
+
+
+@pytest.mark.parametrize("name", presets)
+def test_a_preset_is_the_default_and_flags_change_it(name: str):
+    assert spec_of("--preset", name) == presets[name]
+    changed = spec_of("--weight-decay", "2", f"--preset={name}", "--kl-strength", "0.1")
+    assert changed == presets[name].with_(weight_decay=2.0, kl_strength=0.1)
+
+
+def test_without_a_preset_it_is_the_papers_setting():
+    assert spec_of() == RunSpec() == presets["paper"]
+
+
+def test_a_preset_reaches_other_kinds_too():
+    spec = spec_of("--preset", "live", "--task", "modular_multiplication")
+    live = presets["live"].settings()
+    assert spec.settings() == live | {"task": "modular_multiplication"}
+    assert spec_of("--preset", "live", "--task", "sparse_parity", "--k", "2").settings()["k"] == 2
+
+
+@pytest.mark.parametrize(
+    "words, setting, value",
+    [
+        ("--positions 1 3", "positions", (1, 3)),
+        ("--positions None", "positions", None),
+        ("--output-projection", "output_projection", True),
+        ("--no-output-projection", "output_projection", False),
+        ("--stop-after 100", "stop_after", 100),
+        ("--clip inf", "clip", float("inf")),
+        ("--weight_decay=0.5", "weight_decay", 0.5),
+        ("--attention relu", "attention", "relu"),
+        ("--distractors random --alphabet None", "distractors", "random"),
+    ],
+)
+def test_flags_become_settings(words: str, setting: str, value: object):
+    assert spec_of(*words.split()).settings()[setting] == value
+
+
+BAD = [
+    ("--p abc", "p", "'abc'", "a whole number"),
+    ("--p 1", "p", "1", "2..1000"),
+    ("--p=1.5", "p", "'1.5'", "a whole number"),
+    ("--p", "p", "''", "a whole number"),
+    ("--p 5 6", "p", "'5 6'", "a whole number"),
+    ("--weight-decay x --p 5", "weight_decay", "'x'", "a number"),
+    ("--weight-decay -1", "weight_decay", "-1.0", "0 or more"),
+    ("--weight-decay nan", "weight_decay", "nan", "a finite number"),
+    ("--epochs 0", "epochs", "0", "1 or more"),
+    ("--seed -1", "seed", "-1", "0 or more"),
+    ("--alphabet few", "alphabet", "'few'", "a whole number, or None"),
+    ("--positions a b", "positions", "'a b'", "whole numbers"),
+    ("--positions 0 9", "positions", "(0, 9)", "0..3"),
+    ("--split half", "split", "'half'", "pair, unordered"),
+    ("--quiet yes", "quiet", "'yes'", "no value"),
+    ("--heads 5", "heads", "5", "a divisor of d_model"),
+    ("--train-fraction 0.001 --p 5", "train_fraction", "0.001", "some to train on"),
+    ("--learning-rte 1", "flag", "'--learning-rte'", "nearest: --learning-rate"),
+    ("--bits 5", "flag", "'--bits'", "grokkit train --help"),
+    ("-p 5", "flag", "'-p'", "--p"),
+    ("5 --p 5", "argument", "'5'", "flags only"),
+    ("--task chess", "task", "'chess'", "modular_addition"),
+    ("--optimizer sgdd", "optimizer", "'sgdd'", "adamw"),
+    ("--prior", "prior", "''", "kl"),
+    ("--preset big", "preset", "'big'", "live, classroom, paper"),
+    ("--device quantum", "device", "'quantum'", "cpu"),
+    ("--out file/inside", "out", "'file/inside'", "a folder to write to"),
+    ("--out file", "out", "'file'", "a folder to write to"),
+]
+
+
+@pytest.mark.parametrize("words, field, given, allowed", BAD, ids=[bad[0] for bad in BAD])
+def test_bad_input_is_refused_in_one_line_and_nothing_is_written(
+    words: str,
+    field: str,
+    given: str,
+    allowed: str,
+    in_an_empty_folder: Path,
+    capsys: pytest.CaptureFixture[str],
+):
+    (in_an_empty_folder / "file").touch()
+    argv = words.split() if "--out" in words else [*words.split(), "--out", "new/folder"]
+    assert main(["train", *argv]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert re.fullmatch(r"[^\n]+\n", captured.err)
+    assert captured.err.startswith(f"grokkit train: {field}: got {given}; allowed: ")
+    assert allowed in captured.err.partition("; allowed: ")[2]
+    assert [path.name for path in in_an_empty_folder.iterdir()] == ["file"]
+
+
+def test_an_unknown_command_is_refused(capsys: pytest.CaptureFixture[str]):
+    assert main(["trian"]) == 2
+    assert capsys.readouterr().err.startswith("grokkit: command: got 'trian'; allowed: train, ")
+
+
+def test_output_that_cannot_be_written_is_refused_before_training(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setattr("grokkit.training.train", lambda *_, **__: pytest.fail("trained"))
+    Path("file").touch()
+    assert main(["train", "--out", "file"]) == 2
+    assert "out: got 'file'" in capsys.readouterr().err
+
+
+def test_an_interrupt_keeps_what_was_trained(tmp_path: Path):
+    """A real Ctrl-C to a real process, once it has made progress."""
+    words = [*SMALL[:-6], "--epochs", "10000000", "--record-every", "50", "--out", "kept"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "grokkit.cli", "train", *words],
+        cwd=tmp_path,
+        env={**outside(), "TQDM_DISABLE": "0", "PYTHONUNBUFFERED": "1"},
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert process.stderr is not None and process.stdout is not None
+    seen = b""
+    deadline = time.monotonic() + 60
+    # The bar moves for the first time when the first record has been made.
+    while b"test accuracy" not in seen and time.monotonic() < deadline:
+        seen += os.read(process.stderr.fileno(), 4096)
+    process.send_signal(signal.SIGINT)
+    said, complained = process.communicate(timeout=60)
+    assert process.returncode == 130, complained.decode()
+    assert re.search(rb"interrupted; what was trained until epoch [\d,]+ is in kept", complained)
+    assert b"did not grok" in said
+    history = load_history(tmp_path / "kept" / "run.nc")
+    assert history.attrs["interrupted"] == 1 and history.sizes["epoch"] >= 1
+    assert (tmp_path / "kept" / "run.png").exists()
+
+
+def test_an_interrupt_before_the_first_record_leaves_nothing(
+    in_an_empty_folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    def stopped(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("grokkit.training.train", stopped)
+    assert main(["train", *SMALL, "--out", "new/folder"]) == 130
+    assert capsys.readouterr().err == (
+        "grokkit train: interrupted before the first record; nothing written\n"
+    )
+    assert not list(in_an_empty_folder.iterdir())
+
+
+# --- notebooks ----------------------------------------------------------------------------
+
+LESSON = "# %% [markdown]\n# # A lesson\n\n# %%\n1 + 1\n"
+
+
+def test_notebooks_are_built_and_checked(
+    in_an_empty_folder: Path, capsys: pytest.CaptureFixture[str]
+):
+    folder = in_an_empty_folder / "course"
+    folder.mkdir()
+    (folder / "01_lesson.py").write_text(LESSON)
+    assert main(["notebooks", "check"]) == 1
+    assert "01_lesson.ipynb" in capsys.readouterr().err
+    assert main(["notebooks", "build", "01", "--no-execute"]) == 0
+    assert "01_lesson.ipynb" in capsys.readouterr().out
+    assert (folder / "01_lesson.ipynb").exists()
+
+
+@pytest.mark.parametrize(
+    "words, complaint",
+    [
+        ("", "action: got ''; allowed: build, check"),
+        ("burn", "action: got 'burn'; allowed: build, check"),
+        ("build --folder nowhere", "folder: got 'nowhere'; allowed: "),
+        ("check --execute", "flag: got '--execute'; allowed: "),
+    ],
+)
+def test_bad_input_to_notebooks_is_refused_in_one_line(
+    words: str, complaint: str, capsys: pytest.CaptureFixture[str]
+):
+    assert main(["notebooks", *words.split()]) == 2
+    assert re.fullmatch(r"grokkit notebooks[^\n]+\n", line := capsys.readouterr().err)
+    assert complaint in line
+
+
+# --- the words of a command line ----------------------------------------------------------
+
+
+def test_a_command_line_is_cut_before_flags_and_not_before_numbers():
+    assert chunks("--a 1 -2 -.5 --b --c=3 4".split()) == [
+        ["--a", "1", "-2", "-.5"],
+        ["--b"],
+        ["--c=3", "4"],
+    ]
+    assert chunks(["x", "--a"]) == [["", "x"], ["--a"]]
+
+
+def test_types_in_words():
+    assert in_words(int | None) == "a whole number, or None"
+    assert in_words(tuple[int, ...]) == "whole numbers with spaces between"
+    assert in_words(Path) == "path"
+
+
+def test_markup_is_taken_out_of_help():
+    assert plain("``x`` as in\n  :mod:`a.b`, see :func:`~c`") == "x as in a.b, see c"
+
+
+def test_parts_have_no_setting_in_common():
+    """Or one flag would set two things."""
+    for family, registry in FAMILIES.items():
+        for kind in registry:
+            spec = RunSpec().with_(**{family: kind})
+            names = [f.name for part in PARTS for f in dataclasses.fields(getattr(spec, part))]
+            names += [f.name for f in dataclasses.fields(cli_train.Output)]
+            assert len(names) == len(set(names))

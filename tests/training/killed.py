@@ -1,0 +1,36 @@
+"""Run by test_checkpoint_kill.py in a process of its own: trains, and is killed, again and again.
+
+It forks, so that each victim starts at once and not after importing torch, kills the victim
+at a random moment, and says how far the checkpoint has come. In the end it lets one finish.
+"""
+
+import os
+import random
+import signal
+import sys
+import time
+from pathlib import Path
+
+from grokkit.training import Trainer, save_history, train
+from tests.training.small import SMALL
+
+LONG = SMALL.with_(epochs=1500, record_every=10)
+
+
+def main(folder: Path, kills: int) -> None:
+    path, chance = folder / "run.safetensors", random.Random(3)
+    for _ in range(kills):
+        victim = os.fork()
+        if victim == 0:
+            train(LONG, checkpoint=path, checkpoint_minutes=0.0)
+            os._exit(0)
+        time.sleep(chance.uniform(0.05, 0.35))
+        os.kill(victim, signal.SIGKILL)
+        _, status = os.waitpid(victim, 0)
+        epoch = Trainer.load(path).epoch if path.exists() else 0
+        print(epoch, "killed" if os.WIFSIGNALED(status) else "finished", flush=True)
+    save_history(train(LONG, checkpoint=path, checkpoint_minutes=0.0), folder / "run.nc")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]))

@@ -1,0 +1,100 @@
+"""The five looks: told apart by everyone, and on grey paper."""
+
+import itertools
+import subprocess
+import sys
+
+import matplotlib
+import numpy as np
+import pytest
+from matplotlib.colors import to_rgb
+
+from grokkit.viz import LOOKS, png, style
+from grokkit.viz.style import VARIABLES, picture
+
+# Machado, Oliveira and Fernandes 2009, severity 1, on linear RGB.
+VISION = {
+    "usual": np.eye(3),
+    "protanopia": [
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ],
+    "deuteranopia": [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.011820, 0.042940, 0.968881],
+    ],
+    "tritanopia": [
+        [1.255528, -0.076749, -0.178779],
+        [-0.078411, 0.930809, 0.147602],
+        [0.004733, 0.691367, 0.303900],
+    ],
+}
+
+
+def lab(linear: np.ndarray) -> np.ndarray:
+    """CIELAB of a linear sRGB colour."""
+    to_xyz = np.array(
+        [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
+    )
+    xyz = to_xyz @ np.clip(linear, 0, 1) / [0.9505, 1, 1.089]
+    f = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+@pytest.mark.parametrize("vision", VISION)
+def test_any_two_colours_differ_for_every_eye(vision: str):
+    seen = {}
+    for name, look in LOOKS.items():
+        srgb = np.array(to_rgb(look.color))
+        linear = np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
+        seen[name] = lab(np.array(VISION[vision]) @ linear)
+    for a, b in itertools.combinations(seen, 2):
+        assert np.linalg.norm(seen[a] - seen[b]) > 15, (a, b)
+
+
+def test_any_two_lines_differ_on_grey_paper():
+    assert len(LOOKS) == 5
+    assert len({(repr(look.linestyle), look.marker) for look in LOOKS.values()}) == 5
+
+
+def test_variables_of_one_quantity_differ_in_more_than_colour():
+    kinds = {"accuracy", "loss"}
+    for look in LOOKS:
+        lines = [
+            (repr(shown.line["linestyle"]), repr(shown.line["marker"]))
+            for name, shown in VARIABLES.items()
+            if shown.look == look and name not in {f"{look}_{kind}" for kind in kinds}
+        ]
+        if look != "norm":  # of its two, no picture shows both
+            assert len(set(lines)) == len(lines), look
+
+
+def test_the_style_leaves_matplotlib_as_it_was():
+    before = dict(matplotlib.rcParams)
+    with pytest.raises(ZeroDivisionError), style():
+        assert matplotlib.rcParams["figure.dpi"] <= 110
+        raise ZeroDivisionError
+    assert dict(matplotlib.rcParams) == before
+
+
+def test_the_style_does_not_depend_on_what_the_user_has_set():
+    def made() -> bytes:
+        with style():
+            figure = picture(2, 2)
+            figure.subplots().plot([1, 2])
+        return png(figure)
+
+    first = made()
+    with matplotlib.rc_context({"lines.linewidth": 9, "axes.facecolor": "red"}):
+        assert made() == first
+
+
+def test_drawing_uses_no_pyplot():
+    code = (
+        "import sys; from tests.viz.small import small_history; from grokkit import viz\n"
+        "viz.png(viz.four_panels(small_history()))\n"
+        "assert 'matplotlib.pyplot' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
