@@ -18,7 +18,20 @@ from grokkit.cli.options import attributes, chunks, in_words, plain
 from grokkit.training import RunSpec, load_history, presets, specs_of
 from grokkit.training.spec import FAMILIES, PARTS
 
-SMALL = "--p 5 --train-fraction 0.5 --epochs 20 --record-every 5 --d-mlp 8 --d-model 8".split()
+SMALL = [
+    "--p",
+    "5",
+    "--train-fraction",
+    "0.5",
+    "--epochs",
+    "20",
+    "--record-every",
+    "5",
+    "--d-mlp",
+    "8",
+    "--d-model",
+    "8",
+]
 
 
 @pytest.fixture(autouse=True)
@@ -293,7 +306,7 @@ def test_bad_input_to_notebooks_is_refused_in_one_line(
 
 
 def test_a_command_line_is_cut_before_flags_and_not_before_numbers():
-    assert chunks("--a 1 -2 -.5 --b --c=3 4".split()) == [
+    assert chunks(["--a", "1", "-2", "-.5", "--b", "--c=3", "4"]) == [
         ["--a", "1", "-2", "-.5"],
         ["--b"],
         ["--c=3", "4"],

@@ -64,18 +64,18 @@ def careful(spec: RunSpec) -> Callable[[int], None]:
 
 
 def ours(spec: RunSpec) -> Callable[[int], None]:
-    """grokkit's trainer, with all of its records."""
+    """Grokkit's trainer, with all of its records."""
     trainer = Trainer([spec])
     return trainer.advance
 
 
 def step(spec: RunSpec) -> Callable[[int], None]:
-    """grokkit's loss and gradient alone."""
+    """Grokkit's loss and gradient alone."""
     return each(Trainer([spec]).step)
 
 
 def forward(spec: RunSpec) -> Callable[[int], None]:
-    """grokkit's forward pass over the train set alone."""
+    """Grokkit's forward pass over the train set alone."""
     trainer = Trainer([spec])
     model = Transformer(spec.model, trainer.train, trainer.weights.layout.length)
 
@@ -87,7 +87,7 @@ def forward(spec: RunSpec) -> Callable[[int], None]:
 
 
 def loss(spec: RunSpec) -> Callable[[int], None]:
-    """grokkit's exact cross-entropy and its gradient alone."""
+    """Grokkit's exact cross-entropy and its gradient alone."""
     trainer = Trainer([spec])
     logits = trainer.step().logits.clone()
     targets = trainer.train.targets.unsqueeze(-1)

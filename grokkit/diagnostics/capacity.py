@@ -19,13 +19,14 @@ def lipschitz(spec: ModelSpec, weights: Parameters) -> Float[Tensor, " run"]:
     sigma_max(W_1) sigma_max(W_2) for the classifier, as ReLU is 1-Lipschitz. In the
     residual readout (1 + sigma_max(W_1) sigma_max(W_2)) sigma_max(W_U).
     """
-    mlp = _largest_singular_value(weights["W_1"]) * _largest_singular_value(weights["W_2"])
+    mlp = largest_singular_value(weights["W_1"]) * largest_singular_value(weights["W_2"])
     if spec.readout == "residual":
-        return (1 + mlp) * _largest_singular_value(weights["W_U"])
+        return (1 + mlp) * largest_singular_value(weights["W_U"])
     return mlp
 
 
-def _largest_singular_value(matrix: Float[Tensor, "run rows columns"]) -> Float[Tensor, " run"]:
+def largest_singular_value(matrix: Float[Tensor, "run rows columns"]) -> Float[Tensor, " run"]:
+    """sigma_max of each matrix, its operator norm; ``nan`` where an entry is not finite."""
     # The Gram matrix of the shorter side: many times cheaper than a decomposition of the
     # matrix, and exact enough for the largest value, whose square is the best conditioned.
     tall = matrix if matrix.shape[-2] >= matrix.shape[-1] else matrix.transpose(-1, -2)

@@ -42,6 +42,7 @@ def softmax_collapse(
     logits: Float[Tensor, "run example class"],
     targets: Int[Tensor, "run example"],
     precision: torch.dtype = torch.float32,
+    loss: Float[Tensor, "run example"] | None = None,
 ) -> Collapse:
     """Count the examples that are lost to the usual formula in some precision.
 
@@ -49,23 +50,25 @@ def softmax_collapse(
         logits: class scores, as the network gives them.
         targets: the right class of each example.
         precision: the precision in which the usual formula is evaluated.
+        loss: the exact cross-entropy of each example, where it is at hand; None to compute
+            it here, in double precision.
 
     Raises:
         SettingError: ``precision`` is no floating-point type.
     """
     if not precision.is_floating_point:
         refuse("precision", precision, "a floating-point type, such as torch.float32")
-    own = targets.unsqueeze(-1)
-    exact, _ = loss_and_gradient(logits.double(), own)
-    alive = exact > 0
-    rounded = logits.to(precision)
-    usual = functional.cross_entropy(rounded.flatten(0, 1), targets.flatten(), reduction="none")
+    if loss is None:
+        loss, _ = loss_and_gradient(logits.double(), targets.unsqueeze(-1))
+    # What is lost is a sum of at most that many terms, each below the rounding of 1. So
+    # hardly any example need be looked at, most of the time none.
+    small = 4 * logits.shape[-1] * torch.finfo(precision).eps
+    run, example = ((loss > 0) & (loss < small)).nonzero(as_tuple=True)
+    rounded, own = logits[run, example].to(precision), targets[run, example].unsqueeze(-1)
+    usual = functional.cross_entropy(rounded, own.squeeze(-1), reduction="none")
     # exp(-margin) of every other class is 0, or lost beside 1: softmax_y - 1 is exactly 0.
     share = rounded.softmax(dim=-1)
     no_target = share.gather(-1, own).squeeze(-1) == 1
     no_other = (share.scatter(-1, own, 0) == 0).all(dim=-1)
-    return Collapse(
-        loss=((usual.view_as(exact) == 0) & alive).sum(dim=1),
-        target_gradient=(no_target & alive).sum(dim=1),
-        whole_gradient=(no_target & no_other & alive).sum(dim=1),
-    )
+    lost = (usual == 0, no_target, no_target & no_other)
+    return Collapse(*(torch.bincount(run[which], minlength=len(logits)) for which in lost))

@@ -24,8 +24,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from grokkit import theory
-from grokkit.diagnostics._arrays import to_numpy, to_tensor
-from grokkit.diagnostics.capacity import lipschitz
+from grokkit.diagnostics._arrays import finite_runs, to_numpy, to_tensor
+from grokkit.diagnostics.capacity import largest_singular_value, lipschitz
 from grokkit.errors import refuse
 from grokkit.model import Parameters, Transformer, cross_entropy
 from grokkit.model.attention import Attention, Scores
@@ -82,24 +82,21 @@ def starvation_bounds(
     """
     if score_gradient.shape != attention.shape:
         refuse("score_gradient", tuple(score_gradient.shape), f"shape {tuple(attention.shape)}")
-    measured = to_numpy(score_gradient.abs().flatten(2).amax(dim=2))
+    gradient = score_gradient.abs().flatten(2).amax(dim=2).double()
     losses, l_f = to_numpy(loss), to_numpy(lipschitz(model.spec, weights))
-    # To the theory each norm is a Jacobian with one coordinate: [run example head pos 1].
-    jacobian = to_numpy(jacobian_norms(model, weights, attention)).swapaxes(2, 3)[..., None]
-    per_head = (losses[..., None], l_f[:, None, None], jacobian)
-    paper = theory.score_gradient_bound(
+    # To the theory the largest norm is a Jacobian of one position with one coordinate.
+    jacobian = to_numpy(jacobian_norms(model, weights, attention).flatten(2).amax(dim=2))
+    norms = (losses, l_f[:, None], jacobian[..., None, None])
+    paper = finite_runs(
+        theory.score_gradient_bound,
         losses,
         l_f[:, None],
         to_numpy(value_matrix_norm(model, weights))[:, None],
         to_numpy(embedding_norm(model, weights))[:, None],
     )
-    bounds = (
-        paper,
-        theory.score_gradient_bound_by_position(*per_head).max(axis=(2, 3)),
-        theory.score_gradient_bound_linear(*per_head).max(axis=(2, 3)),
-    )
-    gradient = to_tensor(measured, loss)
-    tensors = [to_tensor(bound, loss) for bound in bounds]
+    by_position = finite_runs(theory.score_gradient_bound_by_position, *norms)[..., 0]
+    linear = finite_runs(theory.score_gradient_bound_linear, *norms)[..., 0]
+    tensors = [to_tensor(bound, loss) for bound in (paper, by_position, linear)]
     worst = [_largest_ratio(gradient, bound) for bound in tensors]
     return StarvationBounds(gradient.mean(dim=1), *(b.mean(dim=1) for b in tensors), *worst)
 
@@ -122,8 +119,8 @@ def jacobian_norms(
         scores = model.look_up(model.slot_scores(weights, embedding))
         total = scores.relu().sum(dim=2, keepdim=True)
         weight = torch.where(total > 0, (scores > 0) / total, torch.zeros_like(scores))
-    pooled = (attention.unsqueeze(-1) * read).sum(dim=2, keepdim=True)
-    return weight * torch.linalg.vector_norm(read - pooled, dim=-1)
+    pooled = torch.einsum("reph,rephd->rehd", attention, read).unsqueeze(2)
+    return weight * torch.linalg.vector_norm(read.sub_(pooled), dim=-1)
 
 
 def score_gradients(
@@ -146,7 +143,7 @@ def value_matrix_norm(model: Transformer, weights: Mapping[str, Tensor]) -> Floa
     w_v = weights["W_V"].unflatten(2, (heads, -1)).transpose(1, 2)
     if model.spec.output_projection:
         w_v = w_v @ weights["W_O"].unflatten(1, (heads, -1))
-    return torch.linalg.matrix_norm(w_v, ord=2).amax(dim=1)
+    return largest_singular_value(w_v.flatten(0, 1)).view(-1, heads).amax(dim=1)
 
 
 def embedding_norm(model: Transformer, weights: Mapping[str, Tensor]) -> Float[Tensor, " run"]:

@@ -20,7 +20,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from grokkit import theory
-from grokkit.diagnostics._arrays import to_numpy, to_tensor
+from grokkit.diagnostics._arrays import finite_runs, to_numpy, to_tensor
 from grokkit.model import Transformer
 
 
@@ -52,12 +52,13 @@ def score_variance(model: Transformer, weights: Mapping[str, Tensor]) -> ScoreVa
     embedding = model.embed(weights)
     scores = model.look_up(model.slot_scores(weights, embedding))
     variance = theory.logit_variance(to_numpy(scores.movedim(2, -1)))
+    heads = model.spec.heads
     norms = to_numpy(torch.linalg.vector_norm(embedding, dim=2))
-    bound = theory.logit_variance_bound(
-        to_numpy(interaction_norm(weights, model.spec.heads)),
+    bound = finite_runs(
+        lambda *factors: theory.logit_variance_bound(*factors, model.spec.d_model // heads),
+        to_numpy(interaction_norm(weights, heads)),
         norms[:, model.slots.query, None],
         norms.max(axis=1, keepdims=True),
-        model.spec.d_model // model.spec.heads,
     )
     arrays = (variance.mean(axis=1), variance.max(axis=1), bound)
     return ScoreVariance(*(to_tensor(array, scores) for array in arrays))

@@ -6,12 +6,12 @@ import pytest
 import torch
 from torch.nn import functional
 
+from grokkit.bench.textbook import Textbook, objective
 from grokkit.diagnostics import attention_gradient, score_gradient_norm
 from grokkit.model import Transformer
 from grokkit.training import KLPrior
 from grokkit.training.autograd_step import AutogradStep
 from tests.model.cases import MODELS, TASKS, group, textbook_of
-from tests.model.textbook import Textbook, objective
 
 CASES = [
     ("alphabet", "1 heads softmax classifier"),

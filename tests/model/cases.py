@@ -2,6 +2,7 @@
 
 import torch
 
+from grokkit.bench.textbook import Textbook
 from grokkit.model import Batch, Layout, ModelSpec, Parameters
 from grokkit.tasks import (
     KOperandAddition,
@@ -13,7 +14,6 @@ from grokkit.tasks import (
     SparseParity,
     Task,
 )
-from tests.model.textbook import Textbook
 
 TASKS: dict[str, Task] = {
     "no distractors": ModularAddition(p=7, length=3, train_fraction=0.5),

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import torch
 
+from grokkit.bench.textbook import objective
 from grokkit.tasks import LongerAddition, MarkedAddition, ModularAddition, ModularSubtraction
 from grokkit.training import RunSpec, Trainer
 from grokkit.training.history import to_history
 from grokkit.training.probes import MEANING
 from tests.model.cases import textbook_of
-from tests.model.textbook import objective
 
 TASKS = {
     "addition": ModularAddition(p=7, train_fraction=0.5),

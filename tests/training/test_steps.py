@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pytest
 import torch
 
+from grokkit.bench.textbook import objective
 from grokkit.diagnostics import attention_kl
 from grokkit.model import MLP_WEIGHTS, Batch, Layout, ModelSpec, Parameters, attend
 from grokkit.training import KLPrior
@@ -12,7 +13,6 @@ from grokkit.training.analytic_step import AnalyticStep
 from grokkit.training.autograd_step import AutogradStep
 from grokkit.training.step import Step, StepOutput
 from tests.model.cases import MODELS, TASKS, assert_gradients, group, textbook_of
-from tests.model.textbook import objective
 
 STRENGTHS = (0.0, 0.1, 3.7)
 DEFAULT = "1 heads softmax classifier"
