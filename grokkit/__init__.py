@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from grokkit import (  # noqa: F401
+        bench,
         classroom,
         diagnostics,
         model,
@@ -39,6 +40,7 @@ _FACE = {
     "train": "grokkit.training",
 }
 _ROOMS = (
+    "bench",
     "classroom",
     "diagnostics",
     "model",

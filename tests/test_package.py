@@ -94,7 +94,7 @@ FLOORS = (
     {"model"},
     {"diagnostics"},
     {"training"},
-    {"runs"},
+    {"runs", "bench"},
     {"tickets", "experiments"},
     {"viz"},
     {"widgets", "classroom"},

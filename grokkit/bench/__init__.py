@@ -6,15 +6,19 @@ epochs each, and what is reported is the ratio within each turn, with its spread
 """
 
 from grokkit.bench.contenders import CONTENDERS, Contender
+from grokkit.bench.devices import device_report
 from grokkit.bench.measure import Measurement, measure, peak_memory
 from grokkit.bench.report import report, write_csv
+from grokkit.bench.sweeps import sweep_report
 
 __all__ = [
     "CONTENDERS",
     "Contender",
     "Measurement",
+    "device_report",
     "measure",
     "peak_memory",
     "report",
+    "sweep_report",
     "write_csv",
 ]

@@ -71,7 +71,8 @@ def ours(spec: RunSpec) -> Callable[[int], None]:
 
 def step(spec: RunSpec) -> Callable[[int], None]:
     """Grokkit's loss and gradient alone."""
-    return each(Trainer([spec]).step)
+    trainer = Trainer([spec])
+    return each(lambda: trainer.step(0))
 
 
 def forward(spec: RunSpec) -> Callable[[int], None]:
@@ -89,7 +90,7 @@ def forward(spec: RunSpec) -> Callable[[int], None]:
 def loss(spec: RunSpec) -> Callable[[int], None]:
     """Grokkit's exact cross-entropy and its gradient alone."""
     trainer = Trainer([spec])
-    logits = trainer.step().logits.clone()
+    logits = trainer.step(0).logits.clone()
     targets = trainer.train.targets.unsqueeze(-1)
     buffer = torch.empty_like(logits)
     return each(lambda: loss_and_gradient(logits, targets, out=buffer))
@@ -103,7 +104,7 @@ def optimizer(spec: RunSpec) -> Callable[[int], None]:
 def probes(spec: RunSpec) -> Callable[[int], None]:
     """One record alone: it is made every ``record_every`` epochs."""
     trainer = Trainer([spec])
-    output = trainer.step(record=True)
+    output = trainer.step(0, record=True)
     return each(lambda: trainer.probes(output))
 
 

@@ -17,6 +17,8 @@ from grokkit.model import ModelSpec
 
 @dataclass
 class Seen:
+    """What one forward pass computed, for every query of every sequence."""
+
     scores: Tensor  # [example, head, query, key]
     attention: Tensor  # [example, head, query, key]
     pooled: Tensor  # [example, query, embed], what attention hands on
@@ -72,6 +74,7 @@ class Textbook(nn.Module):
         return x.view(examples, length, self.spec.heads, -1).transpose(1, 2)
 
     def forward(self, tokens: Tensor) -> Seen:
+        """Scores, attention, pooled and logits for ``tokens``, ``[example, pos]``."""
         examples, length = tokens.shape
         # The query has the last position of the longest sequence, whatever the length.
         positions = torch.arange(length)

@@ -18,6 +18,8 @@ from grokkit.errors import SettingError
 COMMANDS: Mapping[str, str] = {
     "train": "train one run; write its History and a picture of it",
     "sweep": "train the runs that a file describes, on all cores or a cluster",
+    "runs": "list the recorded runs, show one, or make it again",
+    "bench": "time it against a textbook loop, and against the least that must be computed",
     "notebooks": "build the lessons' notebooks from their sources, or check them",
 }
 """What ``grokkit`` can do: the name of a module here, and what it does in one line."""

@@ -82,8 +82,9 @@ def step_contraction(
     update = ((1 - shrink) * before.double() - after.double()) / rate.double().unsqueeze(1)
     n0, n1, u = (torch.linalg.vector_norm(x.double(), dim=1) for x in (before, after, update))
     lr, w = to_numpy(rate), to_numpy(weight_decay)
-    decays = w > 0
-    growth, floor = np.full(len(w), np.nan), np.full(len(w), np.inf)
+    # The theory refuses a run without decay, or one that has diverged.
+    decays = (w > 0) & np.isfinite(to_numpy(u))
+    growth, floor = np.full(len(w), np.nan), np.where(w > 0, np.nan, np.inf)
     growth[decays] = theory.norm_growth(lr[decays], w[decays], to_numpy(u)[decays])
     floor[decays] = theory.norm_floor(to_numpy(u)[decays], w[decays])
     rho = to_tensor(growth, n0)

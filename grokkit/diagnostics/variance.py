@@ -14,6 +14,7 @@ Source: arXiv 2605.15787, Conjecture E.1.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from jaxtyping import Float
@@ -55,7 +56,7 @@ def score_variance(model: Transformer, weights: Mapping[str, Tensor]) -> ScoreVa
     heads = model.spec.heads
     norms = to_numpy(torch.linalg.vector_norm(embedding, dim=2))
     bound = finite_runs(
-        lambda *factors: theory.logit_variance_bound(*factors, model.spec.d_model // heads),
+        partial(theory.logit_variance_bound, d_head=model.spec.d_model // heads),
         to_numpy(interaction_norm(weights, heads)),
         norms[:, model.slots.query, None],
         norms.max(axis=1, keepdims=True),

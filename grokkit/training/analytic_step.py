@@ -77,7 +77,7 @@ class AnalyticStep:
         self.d_hidden = new(runs, examples, spec.d_mlp)
 
     @torch.no_grad()
-    def __call__(self, record: bool = False) -> StepOutput:
+    def __call__(self, epoch: int, record: bool = False) -> StepOutput:
         """Fill ``weights.flat_grad`` and return what was computed on the way.
 
         The arrays in the output are buffers: read them before the next step.

@@ -37,7 +37,7 @@ class AutogradStep:
         self.priors = priors
         self.model = Transformer(spec, batch, weights.layout.length)
 
-    def __call__(self, record: bool = False) -> StepOutput:
+    def __call__(self, epoch: int, record: bool = False) -> StepOutput:
         """Fill ``weights.flat_grad`` and return what was computed on the way."""
         seen = self.model(self.weights)
         loss = cross_entropy(seen.logits, self.batch.targets)

@@ -31,6 +31,11 @@ class StepOutput:
 class Step(Protocol):
     """Computes the objective's gradient into the weights' ``flat_grad``."""
 
-    def __call__(self, record: bool = False) -> StepOutput:
-        """Run one step; with ``record`` the score gradient is kept too."""
+    def __call__(self, epoch: int, record: bool = False) -> StepOutput:
+        """Run one step.
+
+        Args:
+            epoch: the number of whole epochs that came before, for schedules.
+            record: whether the score gradient is kept too.
+        """
         ...

@@ -178,7 +178,7 @@ class Trainer:
         spec, epochs = self.specs[0], self.records.epochs
         due = self.epoch % spec.record_every == 0 or self.epoch == spec.epochs
         recording = due and not (epochs and epochs[-1] == self.epoch)
-        output = self.step(record=recording)
+        output = self.step(self.epoch, record=recording)
         self._watch(output.loss)
         if recording:
             self.records.add(self.epoch, self.probes(output))

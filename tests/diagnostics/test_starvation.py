@@ -54,7 +54,7 @@ def test_norms_are_those_of_autograds_gradients_of_the_cross_entropy_alone(task,
         with torch.no_grad():
             weights["position_embedding"][:, 0] += 3 * weights["W_Q"].sum()
     step = AutogradStep(model, batch, weights, [KLPrior(b) for b in (0.0, 0.5, 2.0)])
-    output = step(record=True)
+    output = step(0, record=True)
     assert output.score_gradient is not None
     instruments = Transformer(model, batch, weights.layout.length)
     ours = attention_gradient(instruments, weights, output.score_gradient)
@@ -92,7 +92,7 @@ def test_lemma_5_1_bounds_the_score_gradient_of_a_real_network():
 
     model = MODELS["1 heads softmax classifier"]
     batch, weights = group(TASKS["alphabet"], model)
-    output = AutogradStep(model, batch, weights, [KLPrior()] * 3)(record=True)
+    output = AutogradStep(model, batch, weights, [KLPrior()] * 3)(0, record=True)
     assert output.score_gradient is not None
     instruments = Transformer(model, batch, weights.layout.length)
     with torch.no_grad():

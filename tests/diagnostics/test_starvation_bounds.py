@@ -11,8 +11,12 @@ from grokkit import theory
 from grokkit.diagnostics import (
     lipschitz,
     score_gradients,
+    score_variance,
+    separability,
+    softmax_collapse,
     starvation_bounds,
     starvation_exponent,
+    step_contraction,
 )
 from grokkit.diagnostics.starvation_bounds import (
     embedding_norm,
@@ -156,3 +160,32 @@ def test_a_gradient_of_another_shape_is_refused(monkeypatch):
     forward, weights, (loss, attention, gradient) = network(*SOFTMAX[0])
     with pytest.raises(SettingError, match="score_gradient: got"):
         starvation_bounds(forward, weights, loss, attention, gradient[:, :, :2])
+
+
+def test_a_run_that_diverged_is_nan_and_the_others_are_as_without_it():
+    forward, weights, seen = network(*SOFTMAX[1])
+    alone = starvation_bounds(forward, weights, *seen)
+    spread = score_variance(forward, weights)
+    with torch.no_grad():
+        weights.flat[1] = torch.nan
+    loss, attention, gradient = (part.clone() for part in seen)
+    for part in (loss, attention, gradient):
+        part[1] = torch.nan
+    broken = starvation_bounds(forward, weights, loss, attention, gradient)
+    for name in ("measured", "paper", "by_position", "linear", "worst_paper", "worst_linear"):
+        values = getattr(broken, name)
+        assert values.isnan().tolist() == [False, True, False], name
+        torch.testing.assert_close(values[::2], getattr(alone, name)[::2], rtol=0, atol=0)
+    again = score_variance(forward, weights)
+    for name in ("mean", "largest", "bound"):
+        assert getattr(again, name)[1].isnan().all()
+        torch.testing.assert_close(getattr(again, name)[::2], getattr(spread, name)[::2])
+    assert starvation_exponent(loss, gradient).isnan().tolist() == [False, True, False]
+    margins = separability(forward, weights)
+    assert margins.gamma[1].isnan() and not margins.structural[1] and not margins.necessary[1]
+    lost = softmax_collapse(forward(weights).logits.detach(), forward.batch.targets)
+    assert lost.loss.tolist() == [0, 0, 0]
+    half = torch.full((3,), 0.5)
+    step = step_contraction(weights.flat, weights.flat, half, half)
+    assert step.growth.isnan().tolist() == [False, True, False]
+    assert step.floor.isnan().tolist() == [False, True, False]

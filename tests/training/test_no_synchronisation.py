@@ -75,12 +75,12 @@ def test_step_watch_optimizer_and_probes_ask_for_no_value(specs):
     twin = fake(trainer)
     with fake.mode:
         for record in (True, False):
-            output = twin.step(record=record)
+            output = twin.step(0, record=record)
             twin._watch(output.loss)
             twin.optimizer.step()
             if record:
                 values = twin.probes(output)
-    real = trainer.probes(trainer.step(record=True))
+    real = trainer.probes(trainer.step(0, record=True))
     assert {name: value.shape for name, value in values.items()} == {
         name: value.shape for name, value in real.items()
     }
@@ -91,4 +91,4 @@ def test_the_method_finds_a_hidden_question():
     fake = Faker()
     twin = fake(trainer)
     with fake.mode, pytest.raises(DataDependentOutputException):
-        twin.step().loss.mean().item()
+        twin.step(0).loss.mean().item()

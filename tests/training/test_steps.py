@@ -39,7 +39,7 @@ def check_against_textbook(
     loss_tolerance: float = 1e-12,
     gradient_tolerance: float = 1e-10,
 ) -> None:
-    output = step()
+    output = step(0)
     for run in range(batch.runs):
         twin = textbook_of(model, weights, run)
         seen = twin(batch.tokens[run])
@@ -85,8 +85,8 @@ def test_float32_gradients_are_right_to_1e_minus_4(task, model, how):
     narrow_batch, _ = group(TASKS[task], MODELS[model], torch.float32)
     narrow = weights.to(torch.float32)
     weights.flat.copy_(narrow.flat)
-    how(MODELS[model], batch, weights, STRENGTHS)()
-    how(MODELS[model], narrow_batch, narrow, STRENGTHS)()
+    how(MODELS[model], batch, weights, STRENGTHS)(0)
+    how(MODELS[model], narrow_batch, narrow, STRENGTHS)(0)
     for name in weights:
         for run in range(3):
             error = narrow.gradient[name][run] - weights.gradient[name][run]
@@ -98,10 +98,10 @@ def test_float32_gradients_are_right_to_1e_minus_4(task, model, how):
 @pytest.mark.parametrize("task", ["random, draws", "marked", "three operands"])
 def test_a_run_in_a_group_is_the_run_alone(task, model, how):
     batch, weights = group(TASKS[task], MODELS[model])
-    together = how(MODELS[model], batch, weights, STRENGTHS)(record=True)
+    together = how(MODELS[model], batch, weights, STRENGTHS)(0, record=True)
     for run, beta in enumerate(STRENGTHS):
         alone = weights.run(run)
-        output = how(MODELS[model], batch.run(run), alone, [beta])(record=True)
+        output = how(MODELS[model], batch.run(run), alone, [beta])(0, record=True)
         assert (alone.flat_grad[0] - weights.flat_grad[run]).abs().max() <= 1e-12
         for name in ("loss", "logits", "attention", "score_gradient"):
             difference = getattr(output, name)[0] - getattr(together, name)[run]
@@ -111,9 +111,9 @@ def test_a_run_in_a_group_is_the_run_alone(task, model, how):
 @pytest.mark.parametrize("model", SOFTMAX_CLASSIFIERS)
 def test_both_codes_report_the_same(model):
     batch, weights = group(TASKS["alphabet"], MODELS[model])
-    one: StepOutput = analytic(MODELS[model], batch, weights, STRENGTHS)(record=True)
+    one: StepOutput = analytic(MODELS[model], batch, weights, STRENGTHS)(0, record=True)
     gradient = weights.flat_grad.clone()
-    other = by_autograd(MODELS[model], batch, weights, STRENGTHS)(record=True)
+    other = by_autograd(MODELS[model], batch, weights, STRENGTHS)(0, record=True)
     assert (gradient - weights.flat_grad).abs().max() <= 1e-14
     for name in ("loss", "logits", "attention", "score_gradient"):
         assert (getattr(one, name) - getattr(other, name)).abs().max() <= 1e-13, name
@@ -123,9 +123,9 @@ def test_both_codes_report_the_same(model):
 def test_recording_changes_no_bit_of_the_gradient(how):
     batch, weights = group(TASKS["alphabet"], MODELS[DEFAULT], torch.float32)
     step = how(MODELS[DEFAULT], batch, weights, STRENGTHS)
-    step(record=True)
+    step(0, record=True)
     before = weights.flat_grad.clone()
-    assert step(record=False).score_gradient is None
+    assert step(0, record=False).score_gradient is None
     assert torch.equal(before, weights.flat_grad)
 
 
@@ -133,7 +133,7 @@ def test_recording_changes_no_bit_of_the_gradient(how):
 def test_the_score_gradient_is_that_of_the_cross_entropy_alone(how):
     model = MODELS["2 heads softmax classifier"]
     batch, weights = group(TASKS["marked"], model)
-    output = how(model, batch, weights, STRENGTHS)(record=True)
+    output = how(model, batch, weights, STRENGTHS)(0, record=True)
     for run in range(3):
         seen = textbook_of(model, weights, run)(batch.tokens[run])
         total = len(batch.targets[run]) * objective(seen, batch.targets[run])
@@ -156,9 +156,9 @@ def test_a_memorised_example_still_gives_a_gradient_in_float32(how):
     keep = one.targets[0] == 0
     only = Batch(*(x[:, keep] for x in (one.tokens, one.targets, one.informative, one.oracle)))
     narrow = weights.to(torch.float32)
-    how(model, only, weights, [0.0])()
+    how(model, only, weights, [0.0])(0)
     single = Batch(only.tokens, only.targets, only.informative, only.oracle.float())
-    how(model, single, narrow, [0.0])()
+    how(model, single, narrow, [0.0])(0)
     truth, ours = weights.gradient["b_2"][0, 0].item(), narrow.gradient["b_2"][0, 0].item()
     assert 0 < -truth < 1e-15
     assert ours == pytest.approx(truth, rel=1e-5)
@@ -195,6 +195,6 @@ def test_the_penalty_of_a_dead_informative_position_is_finite_and_so_is_its_grad
 def test_the_mlp_is_trained_in_every_layout():
     layout = Layout.of(MODELS["1 heads relu residual"], 9, 5, 7)
     batch, weights = group(TASKS["alphabet"], MODELS["1 heads relu residual"])
-    by_autograd(MODELS["1 heads relu residual"], batch, weights, (0.0,) * 3)()
+    by_autograd(MODELS["1 heads relu residual"], batch, weights, (0.0,) * 3)(0)
     assert set(layout.shapes) == set(weights)
     assert all(weights.gradient[name].any() for name in MLP_WEIGHTS)

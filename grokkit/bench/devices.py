@@ -1,0 +1,92 @@
+"""Epochs a second on a device, for groups of runs of growing size, against two floors.
+
+The arithmetic floor is the time of the three hidden-to-class products of all runs; the
+bandwidth floor is the time to read and write, once each, the arrays that a step keeps.
+Both are measured on the same device in the same minute.
+"""
+
+import platform
+import time
+from collections.abc import Callable, Sequence
+
+import torch
+
+from grokkit.training import RunSpec, Trainer, grid
+
+
+def device_report(
+    spec: RunSpec, device: str, sizes: Sequence[int] = (1, 4, 16, 64), seconds: float = 2.0
+) -> str:
+    """Epochs a second of groups of runs, as a table.
+
+    Args:
+        spec: what is trained, with seeds 0, 1, ...
+        device: where.
+        sizes: how many runs a group has.
+        seconds: about how long each size is timed.
+    """
+    where = torch.device(device)
+    name = torch.cuda.get_device_name(where) if where.type == "cuda" else platform.processor()
+    lines = [
+        f"{where.type} ({name}), torch {torch.__version__}, {spec.precision}",
+        "runs   epochs/s   run-epochs/s   ms/epoch   x arithmetic floor   x bandwidth floor",
+    ]
+    for size in sizes:
+        trainer = Trainer(grid(spec.with_(epochs=10**9), seed=range(size)), where)
+        trainer.advance(spec.record_every)
+        spent = per_call(lambda: trainer.advance(spec.record_every), where, seconds)  # noqa: B023
+        epoch = spent / spec.record_every
+        products, copies = floors(trainer, where, seconds / 4)
+        lines.append(
+            f"{size:4d} {1 / epoch:10.0f} {size / epoch:14.0f} {epoch * 1e3:10.2f}"
+            f" {epoch / products:20.2f} {epoch / copies:19.2f}"
+        )
+    return "\n".join(lines)
+
+
+def floors(trainer: Trainer, device: torch.device, seconds: float) -> tuple[float, float]:
+    """Seconds of a step's products alone, and of touching its arrays once, on a device."""
+    spec = trainer.specs[0].model
+    runs, examples = trainer.train.targets.shape
+    classes = trainer.weights.layout.shapes["W_2"][-1]
+    new = {"device": device, "dtype": trainer.weights.flat.dtype}
+    hidden = torch.rand(runs, examples, spec.d_mlp, **new)
+    matrix = torch.rand(runs, spec.d_mlp, classes, **new)
+    gradient = torch.rand(runs, examples, classes, **new)
+    other = torch.empty_like(hidden)
+
+    def products() -> None:
+        hidden @ matrix
+        hidden.transpose(1, 2) @ gradient
+        gradient @ matrix.transpose(1, 2)
+
+    def copies() -> None:
+        # hidden, logits, and the gradients of both: each written once and read once.
+        other.copy_(hidden)
+        other.copy_(hidden)
+        gradient.clone()
+        gradient.clone()
+
+    return per_call(products, device, seconds), per_call(copies, device, seconds)
+
+
+def per_call(work: Callable[[], object], device: torch.device, seconds: float) -> float:
+    """Wall seconds a call, over about so many seconds, waiting for the device at the end."""
+
+    def run(times: int) -> float:
+        _wait(device)
+        started = time.perf_counter()
+        for _ in range(times):
+            work()
+        _wait(device)
+        return time.perf_counter() - started
+
+    run(1)
+    once = max(run(1), 1e-7)
+    times = max(1, int(seconds / once))
+    return run(times) / times
+
+
+def _wait(device: torch.device) -> None:
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)

@@ -1,0 +1,96 @@
+"""``grokkit runs list|show|record``."""
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from grokkit.cli.options import parse
+from grokkit.errors import refuse
+
+ACTIONS = ("list", "show", "record")
+
+
+@dataclasses.dataclass(frozen=True)
+class Show:
+    """Say what a recording found, and draw it.
+
+    Attributes:
+        name: which recording.
+        out: write the picture to this PNG file.
+    """
+
+    name: Annotated[str, tyro.conf.Positional]
+    out: Path | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Record:
+    """Train the runs of a recording again, and write its file.
+
+    Attributes:
+        name: which recording.
+        folder: where to write it; by default over the package's own file.
+    """
+
+    name: Annotated[str, tyro.conf.Positional]
+    folder: Path | None = None
+
+
+def main(argv: Sequence[str]) -> int:
+    """List the recorded runs, show one, or make it again."""
+    action, *rest = [*argv] or [""]
+    if action in ("-h", "--help"):
+        print("usage: grokkit runs list|show|record [NAME] [OPTIONS]\n")
+        print("grokkit runs show --help and record --help tell more.")
+        return 0
+    if action not in ACTIONS:
+        refuse("action", action, ", ".join(ACTIONS))
+    if action == "list":
+        return _list(rest)
+    prog = f"grokkit runs {action}"
+    return (
+        _show(parse(Show, rest, prog)) if action == "show" else _record(parse(Record, rest, prog))
+    )
+
+
+def _list(rest: Sequence[str]) -> int:
+    from grokkit import runs
+
+    if rest:
+        refuse("argument", rest[0], "none")
+    for name in runs.RECIPES:
+        file = runs.path(name)
+        state = f"{file.stat().st_size / 1000:.0f} kB" if file.exists() else "not recorded"
+        print(f"{name:20} {len(runs.RECIPES[name]()):3d} runs, {state}")
+    return 0
+
+
+def _show(options: Show) -> int:
+    from grokkit import runs
+    from grokkit.diagnostics import grok_epoch, memorise_epoch
+
+    history = runs.load(options.name)
+    print("seed  memorised  grokked at 0.95  at 0.99")
+    for run in range(history.sizes["run"]):
+        one = history.isel(run=run)
+        epochs = [memorise_epoch(one), grok_epoch(one, 0.95), grok_epoch(one)]
+        texts = ["never" if epoch.isnull() else f"{int(epoch):,}" for epoch in epochs]
+        print(f"{int(one.seed):4d}  {texts[0]:>9}  {texts[1]:>15}  {texts[2]:>7}")
+    made = ", ".join(f"{name} {history.attrs[name]}" for name in ("grokkit", "torch", "device"))
+    print(f"recorded in {history.attrs['seconds']:.0f} s with {made}")
+    if options.out is not None:
+        from grokkit import viz
+
+        viz.seed_curves(history).savefig(options.out)
+        print(f"wrote {options.out}")
+    return 0
+
+
+def _record(options: Record) -> int:
+    from grokkit import runs
+
+    print(f"wrote {runs.record(options.name, folder=options.folder)}")
+    return 0

@@ -1,0 +1,67 @@
+"""`grokkit bench`: what is timed is the same work, and the report says what was measured."""
+
+import csv
+
+import numpy as np
+import pytest
+
+from grokkit import bench
+from grokkit.bench.measure import Measurement
+from grokkit.cli import main
+from grokkit.training import RunSpec
+
+SMALL = RunSpec().with_(p=7, train_fraction=0.5, d_model=8, d_mlp=16, record_every=5)
+
+
+@pytest.fixture(scope="module")
+def measured() -> Measurement:
+    return bench.measure(SMALL, rounds=2)
+
+
+def test_every_contender_is_timed_in_every_round(measured):
+    assert set(measured.milliseconds) == set(bench.CONTENDERS)
+    assert all(times.shape == (2,) for times in measured.milliseconds.values())
+
+
+def test_a_ratio_is_taken_within_a_round():
+    times = {"textbook": np.array([10.0, 40.0]), "ours": np.array([1.0, 2.0])}
+    pair = Measurement(SMALL, times, "a machine")
+    assert pair.ratio("textbook", "ours").tolist() == [10.0, 20.0]
+    assert "15.00x (10.00 .. 20.00)" in bench.report(pair)
+
+
+def test_the_report_names_the_run_the_machine_and_the_spread(measured):
+    text = bench.report(measured, memory=123.0)
+    for words in ("p 7", "torch", "textbook / ours", "ours / floor", "123 MB", "min .. max"):
+        assert words in text
+
+
+def test_the_csv_has_every_round(measured, tmp_path):
+    path = bench.write_csv(measured, tmp_path / "bench.csv")
+    rows = list(csv.DictReader(path.read_text().splitlines()))
+    assert len(rows) == 2 * len(bench.CONTENDERS)
+    assert {row["contender"] for row in rows} == set(bench.CONTENDERS)
+
+
+def test_peak_memory_is_that_of_the_child_not_of_this_process():
+    # This process has far more loaded than a run needs.
+    ballast = np.ones(200_000_000, dtype=np.uint8)
+    assert 100 < bench.peak_memory(SMALL, epochs=1) < 500
+    assert ballast.all()
+
+
+def test_a_device_report_has_a_line_for_every_size_of_group():
+    text = bench.device_report(SMALL, "cpu", sizes=(1, 3), seconds=0.01)
+    assert [line.split()[0] for line in text.splitlines()[2:]] == ["1", "3"]
+
+
+def test_the_command_prints_the_table_and_writes_the_file(capsys, tmp_path):
+    words = ["bench", "--p", "7", "--train-fraction", "0.5", "--rounds", "1", "--no-memory"]
+    assert main([*words, "--csv", str(tmp_path / "b.csv")]) == 0
+    assert "textbook / ours" in capsys.readouterr().out
+    assert (tmp_path / "b.csv").exists()
+
+
+def test_no_rounds_are_refused_in_one_line(capsys):
+    assert main(["bench", "--rounds", "0"]) == 2
+    assert capsys.readouterr().err.startswith("grokkit bench: rounds: got 0; allowed:")
