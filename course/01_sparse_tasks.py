@@ -185,7 +185,7 @@ print(f"{data.mirror_rate:.0%} of the test pairs have their mirror image in the 
 my_guess_about_mirrors = None
 
 # %%
-viz.seed_curves(recorded, "mirrored_accuracy", "unmirrored_accuracy")
+viz.seed_curves(recorded, ["mirrored_accuracy", "unmirrored_accuracy"])
 
 # %% [markdown]
 # There are two discoveries, not one. First the network learns that order does not matter: it

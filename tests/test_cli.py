@@ -6,10 +6,10 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+import torch
 
 import grokkit
 from grokkit.cli import COMMANDS, main
@@ -17,6 +17,7 @@ from grokkit.cli import train as cli_train
 from grokkit.cli.options import attributes, chunks, in_words, plain
 from grokkit.training import RunSpec, load_history, presets, specs_of
 from grokkit.training.spec import FAMILIES, PARTS
+from grokkit.training.trainer import Records
 
 SMALL = [
     "--p",
@@ -227,30 +228,26 @@ def test_output_that_cannot_be_written_is_refused_before_training(
     assert "out: got 'file'" in capsys.readouterr().err
 
 
-def test_an_interrupt_keeps_what_was_trained(tmp_path: Path):
-    """A real Ctrl-C to a real process, once it has made progress."""
-    words = [*SMALL[:-6], "--epochs", "10000000", "--record-every", "50", "--out", "kept"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "grokkit.cli", "train", *words],
-        cwd=tmp_path,
-        env={**outside(), "TQDM_DISABLE": "0", "PYTHONUNBUFFERED": "1"},
-        stderr=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    )
-    assert process.stderr is not None and process.stdout is not None
-    seen = b""
-    deadline = time.monotonic() + 60
-    # The bar moves for the first time when the first record has been made.
-    while b"test accuracy" not in seen and time.monotonic() < deadline:
-        seen += os.read(process.stderr.fileno(), 4096)
-    process.send_signal(signal.SIGINT)
-    said, complained = process.communicate(timeout=60)
-    assert process.returncode == 130, complained.decode()
-    assert re.search(rb"interrupted; what was trained until epoch [\d,]+ is in kept", complained)
-    assert b"did not grok" in said
-    history = load_history(tmp_path / "kept" / "run.nc")
-    assert history.attrs["interrupted"] == 1 and history.sizes["epoch"] >= 1
-    assert (tmp_path / "kept" / "run.png").exists()
+def test_ctrl_c_keeps_what_was_trained(
+    in_an_empty_folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    """A real SIGINT, sent to this process once three records have been made."""
+    add = Records.add
+
+    def add_and_interrupt(self: Records, epoch: int, record: dict[str, torch.Tensor]) -> None:
+        add(self, epoch, record)
+        if len(self.epochs) == 3:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(Records, "add", add_and_interrupt)
+    assert main(["train", *SMALL, "--epochs", "1000000", "--out", "kept"]) == 130
+    captured = capsys.readouterr()
+    line = "grokkit train: interrupted; what was trained until epoch 10 is in kept/run.nc\n"
+    assert captured.err == line
+    assert "did not grok" in captured.out
+    history = load_history(in_an_empty_folder / "kept" / "run.nc")
+    assert history.attrs["interrupted"] == 1 and history.epoch.values.tolist() == [0, 5, 10]
+    assert (in_an_empty_folder / "kept" / "run.png").exists()
 
 
 def test_an_interrupt_before_the_first_record_leaves_nothing(

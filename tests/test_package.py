@@ -89,7 +89,8 @@ def test_every_statement_of_the_version_agrees():
 
 # From the ground up; what stands on one floor does not know its neighbours.
 FLOORS = (
-    {"errors", "registry", "seeding"},
+    {"errors"},
+    {"registry", "seeding"},
     {"theory", "tasks"},
     {"model"},
     {"diagnostics"},
@@ -129,7 +130,7 @@ def test_no_room_imports_a_higher_one(path: Path):
 
 def test_the_face_knows_every_room():
     packages = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
-    assert set(grokkit._ROOMS) == packages
+    assert set(grokkit._ROOMS) == packages - {"cli"}
 
 
 # --- dependencies -------------------------------------------------------------------------

@@ -73,8 +73,11 @@ class Textbook(nn.Module):
         examples, length, _ = x.shape
         return x.view(examples, length, self.spec.heads, -1).transpose(1, 2)
 
-    def forward(self, tokens: Tensor) -> Seen:
-        """Scores, attention, pooled and logits for ``tokens``, ``[example, pos]``."""
+    def forward(self, tokens: Tensor, causal: bool = False) -> Seen:
+        """Scores, attention, pooled and logits for ``tokens``, ``[example, pos]``.
+
+        With ``causal`` a query sees itself and what is before it, as in a language model.
+        """
         examples, length = tokens.shape
         # The query has the last position of the longest sequence, whatever the length.
         positions = torch.arange(length)
@@ -82,13 +85,18 @@ class Textbook(nn.Module):
         x = self.token_embedding[tokens] + self.position_embedding[positions]
         query, key, value = (self.heads(x @ w) for w in (self.W_Q, self.W_K, self.W_V))
         scores = query @ key.transpose(2, 3) / math.sqrt(query.shape[-1])
+        visible = torch.ones(length, length, dtype=torch.bool)
+        if causal:
+            visible = visible.tril()
+            scores = scores.masked_fill(~visible, -math.inf)
         if self.spec.attention == "softmax":
             attention = functional.softmax(scores, dim=-1)
         else:
             positive = functional.relu(scores)
             total = positive.sum(dim=-1, keepdim=True)
             share = positive / torch.where(total > 0, total, 1.0)
-            attention = torch.where(total > 0, share, 1 / length)
+            uniform = visible.to(scores.dtype) / visible.sum(dim=1, keepdim=True)
+            attention = torch.where(total > 0, share, uniform)
         pooled = (attention @ value).transpose(1, 2).reshape(examples, length, -1)
         if self.spec.output_projection:
             pooled = pooled @ self.W_O

@@ -179,11 +179,10 @@ def chosen(argv: Sequence[str], flag: str, default: str, allowed: Sequence[str])
         SettingError: the value is none of those allowed.
     """
     value = default
-    for word, following in zip(argv, [*argv[1:], ""], strict=True):
-        if word == f"--{flag}":
-            value = following
-        elif word.startswith(f"--{flag}="):
-            value = word.partition("=")[2]
+    for word, *values in chunks(argv):
+        name, equals, joined = word.partition("=")
+        if name == f"--{flag}":
+            value = joined if equals else " ".join(values)
     if value not in allowed:
         refuse(flag, value, ", ".join(allowed))
     return value

@@ -33,7 +33,13 @@ from grokkit.model import Batch, cross_entropy
 
 
 def all_sequences(train: Batch, test: Batch) -> Batch:
-    """Train and test sequences in one batch, the train sequences first."""
+    """Train and test sequences in one batch, the train sequences first.
+
+    Raises:
+        SettingError: a query is not the last position of its sequence.
+    """
+    if train.query is not None or test.query is not None:
+        refuse("query", "a query before the end", "sequences that are read out at their end")
     names = ("tokens", "targets", "informative", "oracle")
     return Batch(*(torch.cat((getattr(train, n), getattr(test, n)), dim=1) for n in names))
 

@@ -83,8 +83,12 @@ def separability(
             epochs of a run; None for the network's own L_f.
 
     Raises:
-        SettingError: ``lipschitz_max`` is below the network's own L_f.
+        SettingError: ``lipschitz_max`` is below the network's own L_f, the examples have
+            different queries, or attention is frozen and so no function of the scores.
     """
+    if model.spec.attention == "oracle":
+        refuse("attention", model.spec.attention, "softmax, relu")
+    _ = model.slots.query  # refuses several queries: a substitution would have no one score
     l_f = lipschitz(model.spec, weights).double()
     l_max = l_f if lipschitz_max is None else lipschitz_max.double()
     if bool((l_max < l_f * (1 - 1e-6)).any()):
@@ -150,7 +154,7 @@ def _substitutions(model: Transformer, weights: Parameters) -> _Found:
     batch, slots, heads = model.batch, model.slots, model.spec.heads
     embedding = model.embed(weights)
     values = model.slot_values(weights, embedding).double().transpose(1, 2)
-    scores = model.slot_scores(weights, embedding).double().transpose(1, 2)
+    scores = model.slot_scores(weights, embedding).squeeze(1).double().transpose(1, 2)
     if model.spec.attention == "relu":
         unnormalised = scores.relu()
     else:

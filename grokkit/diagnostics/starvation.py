@@ -45,12 +45,12 @@ def attention_gradient(
 ) -> AttentionGradient:
     """The gradient with respect to the attention parameters, by the chain rule.
 
-    With l_s = q . K_s / sqrt(d_head), q = x_q W_Q, K_s = x_s W_K, and g_s the gradient of
-    the mean loss summed over the readers of slot s:
+    With l_qs = Q_q . K_s / sqrt(d_head), Q_q = x_q W_Q, K_s = x_s W_K, and g_qs the gradient
+    of the mean loss summed over the examples with query q that read slot s:
 
-        dW_Q = x_q^T sum_s g_s K_s / sqrt(d_head)
-        dW_K = sum_s x_s^T g_s q / sqrt(d_head)
-        dM   = x_q^T sum_s g_s x_s / sqrt(d_head)
+        dW_Q = sum_q x_q^T sum_s g_qs K_s / sqrt(d_head)
+        dW_K = sum_q (sum_s g_qs x_s)^T Q_q / sqrt(d_head)
+        dM   = sum_q x_q^T sum_s g_qs x_s / sqrt(d_head)
 
     Args:
         model: the forward pass of the batch.
@@ -58,24 +58,23 @@ def attention_gradient(
         score_gradient: the gradient of each example's own cross-entropy.
     """
     heads = model.spec.heads
-    examples = score_gradient.shape[1]
-    runs, slots = score_gradient.shape[0], len(model.slots)
-    by_slot = score_gradient.new_zeros(runs * slots * heads)
-    by_slot.index_add_(0, model.readers.index.flatten(), score_gradient.flatten())
-    by_slot /= examples * math.sqrt(model.spec.d_model // heads)
-    by_slot = by_slot.view(runs, slots, heads)
+    runs, examples = score_gradient.shape[:2]
+    queries, slots = len(model.slots.queries), len(model.slots)
+    by_pair = score_gradient.new_zeros(runs * queries * slots * heads)
+    by_pair.index_add_(0, model.readers.pair.flatten(), score_gradient.flatten())
+    by_pair /= examples * math.sqrt(model.spec.d_model // heads)
+    by_pair = by_pair.view(runs, queries, slots, heads)
 
     x = model.embed(weights)
-    x_q = x[:, model.slots.query]
-    query = (x_q.unsqueeze(1) @ weights["W_Q"]).squeeze(1).unflatten(-1, (heads, -1))
-    key = (x @ weights["W_K"]).unflatten(-1, (heads, -1))
-    norm_x_q = torch.linalg.vector_norm(x_q, dim=1)
-    # Each gradient is an outer product, whose Frobenius norm is the product of two norms.
-    d_query = torch.einsum("rsh,rshk->rhk", by_slot, key)
-    pulled = torch.einsum("rsh,rse->rhe", by_slot, x)
-    per_head = torch.linalg.vector_norm(pulled, dim=2) * torch.linalg.vector_norm(query, dim=2)
-    return AttentionGradient(
-        W_Q=norm_x_q * torch.linalg.vector_norm(d_query.flatten(1), dim=1),
-        W_K=torch.linalg.vector_norm(per_head, dim=1),
-        W_QK=norm_x_q * torch.linalg.vector_norm(pulled.flatten(1), dim=1),
+    x_q = x.index_select(1, model.slots.queries)
+    query, key = (
+        (of @ weights[name]).unflatten(-1, (heads, -1)) for of, name in ((x_q, "W_Q"), (x, "W_K"))
     )
+    d_query = torch.einsum("rqsh,rshk->rqhk", by_pair, key)
+    pulled = torch.einsum("rqsh,rse->rqhe", by_pair, x)
+    gradients = (
+        torch.einsum("rqe,rqhk->rehk", x_q, d_query),
+        torch.einsum("rqhe,rqhk->rehk", pulled, query),
+        torch.einsum("rqe,rqhf->rehf", x_q, pulled),
+    )
+    return AttentionGradient(*(torch.linalg.vector_norm(g.flatten(1), dim=1) for g in gradients))

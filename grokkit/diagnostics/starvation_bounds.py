@@ -22,6 +22,7 @@ from dataclasses import dataclass
 import torch
 from jaxtyping import Float
 from torch import Tensor
+from torch.nn.functional import embedding_bag
 
 from grokkit import theory
 from grokkit.diagnostics._arrays import finite_runs, to_numpy, to_tensor
@@ -108,18 +109,27 @@ def jacobian_norms(
     """norm(dh/dl_j) of every score: alpha_j norm(v_j - h) for softmax, (32).
 
     For normalised ReLU attention alpha_j becomes 1[l_j > 0] / sum_i relu(l_i); 0 where no
-    score is positive. h is the head's own part of the pooled representation.
+    score is positive. Attention frozen at the oracle has no scores: 0. h is the head's own
+    part of the pooled representation.
     """
+    if model.spec.attention == "oracle":
+        return torch.zeros_like(attention)
     embedding = model.embed(weights)
     values = model.slot_values(weights, embedding)
-    read = values.flatten(0, 2).index_select(0, model.readers.index.flatten())
-    read = read.view(*attention.shape, -1)
+    cells, index = values.flatten(0, 2), model.readers.index.view(-1, *attention.shape[2:])
+    read = cells.index_select(0, index.flatten()).view(*attention.shape, -1)
     weight = attention
     if model.spec.attention == "relu":
         scores = model.look_up(model.slot_scores(weights, embedding))
         total = scores.relu().sum(dim=2, keepdim=True)
         weight = torch.where(total > 0, (scores > 0) / total, torch.zeros_like(scores))
-    pooled = torch.einsum("reph,rephd->rehd", attention, read).unsqueeze(2)
+    # One bag for each example and head.
+    pooled = embedding_bag(
+        index.transpose(1, 2).flatten(0, 1),
+        cells,
+        per_sample_weights=attention.transpose(2, 3).flatten(0, 2),
+        mode="sum",
+    ).view(*read.shape[:2], 1, *read.shape[3:])
     return weight * torch.linalg.vector_norm(read.sub_(pooled), dim=-1)
 
 
@@ -133,7 +143,7 @@ def score_gradients(
     with torch.enable_grad():
         seen = model(weights)
         loss = cross_entropy(seen.logits, model.batch.targets)
-        (gradient,) = torch.autograd.grad(loss.sum(), seen.scores)
+        (gradient,) = torch.autograd.grad(loss.sum(), seen.scores, materialize_grads=True)
     return loss.detach(), seen.attention.detach(), gradient
 
 

@@ -32,16 +32,19 @@ def informative_mass(
 
 
 def attention_kl(
-    attention: Attention, target: Float[Tensor, "run example pos"]
+    attention: Attention,
+    target: Float[Tensor, "run example pos"] | Float[Tensor, "run example pos #head"],
 ) -> Float[Tensor, "run example head"]:
     """KL(target || attention) of every head in nats, with 0 log 0 = 0.
+
+    The target may be the same for all heads, or each head's own.
 
         sum_j target_j (log target_j - log alpha_j)
 
     Attention below the smallest normal number counts as that number: the divergence
     stays finite, and its gradient there is 0, as (45) has it for normalised ReLU.
     """
-    goal = target.unsqueeze(-1)
+    goal = target if target.dim() == 4 else target.unsqueeze(-1)
     floor = torch.finfo(attention.dtype).tiny
     log_ratio = goal.clamp_min(floor).log() - attention.clamp_min(floor).log()
     return (goal * log_ratio).sum(dim=2)

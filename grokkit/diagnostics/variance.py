@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -44,7 +45,9 @@ class ScoreVariance:
 def score_variance(model: Transformer, weights: Mapping[str, Tensor]) -> ScoreVariance:
     """Measure Var_j(l_j), and bound it by the weights alone.
 
-    The scores are those before the softmax, already divided by sqrt(d_head).
+    The scores are those before the softmax, already divided by sqrt(d_head). Positions
+    after an example's query, which it cannot see, do not count. Where queries differ the
+    bound takes the longest e_q.
 
     Args:
         model: the forward pass of the batch.
@@ -52,17 +55,28 @@ def score_variance(model: Transformer, weights: Mapping[str, Tensor]) -> ScoreVa
     """
     embedding = model.embed(weights)
     scores = model.look_up(model.slot_scores(weights, embedding))
-    variance = theory.logit_variance(to_numpy(scores.movedim(2, -1)))
+    variance = _variance(to_numpy(scores.movedim(2, -1)), to_numpy(model.batch.query_position + 1))
     heads = model.spec.heads
     norms = to_numpy(torch.linalg.vector_norm(embedding, dim=2))
     bound = finite_runs(
         partial(theory.logit_variance_bound, d_head=model.spec.d_model // heads),
         to_numpy(interaction_norm(weights, heads)),
-        norms[:, model.slots.query, None],
+        norms[:, model.slots.queries.cpu().numpy()].max(axis=1, keepdims=True),
         norms.max(axis=1, keepdims=True),
     )
     arrays = (variance.mean(axis=1), variance.max(axis=1), bound)
     return ScoreVariance(*(to_tensor(array, scores) for array in arrays))
+
+
+def _variance(
+    scores: Float[np.ndarray, "run example head pos"], seen: Float[np.ndarray, "run example"]
+) -> Float[np.ndarray, "run example head"]:
+    """Var_j(l_j) over the positions that each example sees, the first ``seen``."""
+    variance = np.empty(scores.shape[:3])
+    for count in np.unique(seen):
+        rows = seen == count
+        variance[rows] = theory.logit_variance(scores[rows][..., : int(count)])
+    return variance
 
 
 def interaction_norm(weights: Mapping[str, Tensor], heads: int) -> Float[Tensor, "run head"]:

@@ -8,21 +8,44 @@ from torch import Tensor
 
 Scores = Float[Tensor, "run example pos head"]
 Attention = Float[Tensor, "run example pos head"]
+AttentionKind = Literal["softmax", "relu", "oracle"]
+ATTENTIONS = ("softmax", "relu", "oracle")
 
 
-def attend(scores: Scores, kind: Literal["softmax", "relu"] = "softmax") -> Attention:
+def attend(
+    scores: Scores,
+    kind: AttentionKind = "softmax",
+    oracle: Float[Tensor, "run example pos"] | None = None,
+) -> Attention:
     """Attention from scores, over positions.
 
     ``softmax``: alpha_j = exp(l_j) / sum_i exp(l_i).
     ``relu``: alpha_j = max(l_j, 0) / sum_i max(l_i, 0); where no score of a sequence is
     positive the quotient is undefined, and attention there is uniform, with gradient 0
-    (our choice).
+    (our choice). Either way a score of -inf gets no attention and no gradient.
+    ``oracle``: alpha_j = alpha*_j in every head, whatever the scores, which get no
+    gradient; uniform where an example has no oracle (our choice).
+
+    Args:
+        scores: the attention logits l.
+        kind: how they become attention.
+        oracle: alpha*, needed by the kind of that name only.
     """
     if kind == "softmax":
         return scores.softmax(dim=2)
+    if kind == "oracle":
+        assert oracle is not None
+        fixed = oracle.unsqueeze(-1).expand_as(scores)
+        return torch.where(fixed.sum(dim=2, keepdim=True) > 0, fixed, _uniform(scores))
     positive = scores.relu()
     total = positive.sum(dim=2, keepdim=True)
     alive = total > 0
     # The inner `where` keeps 0/0 out of the backward pass, where it would be 0 * inf.
     share = positive / torch.where(alive, total, torch.ones_like(total))
-    return torch.where(alive, share, torch.full_like(share, 1 / scores.shape[2]))
+    return torch.where(alive, share, _uniform(scores))
+
+
+def _uniform(scores: Scores) -> Attention:
+    """Equal attention on every position that may be attended to."""
+    visible = (scores > -torch.inf).to(scores.dtype)
+    return visible / visible.sum(dim=2, keepdim=True)

@@ -5,12 +5,14 @@ they agree in the number of examples, the length, and the vocabulary.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cached_property
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from grokkit.errors import refuse
 from grokkit.tasks.base import Sequences
 
 
@@ -19,16 +21,20 @@ class Batch:
     """One set of sequences for each run, such as the train sets.
 
     Attributes:
-        tokens: token ids; the last position is the query.
+        tokens: token ids.
         targets: the class of each sequence.
         informative: true where the target depends on the token, I*.
-        oracle: alpha*, 1/k on the informative positions and 0 elsewhere.
+        oracle: alpha*, 1/k on the informative positions and 0 elsewhere; all 0 where no
+            position is informative.
+        query: the position that each example is read out at, which sees itself and what is
+            before it; None where that is the last position of every sequence.
     """
 
     tokens: Int[Tensor, "run example pos"]
     targets: Int[Tensor, "run example"]
     informative: Bool[Tensor, "run example pos"]
     oracle: Float[Tensor, "run example pos"]
+    query: Int[Tensor, "run example"] | None = None
 
     @classmethod
     def of(
@@ -37,15 +43,29 @@ class Batch:
         device: torch.device | str = "cpu",
         dtype: torch.dtype = torch.float32,
     ) -> "Batch":
-        """Stack one set of sequences per run, all of the same shape."""
+        """Stack one set of sequences per run, all of the same shape.
+
+        Raises:
+            SettingError: ``query`` is no position of the sequence, or ``informative`` is
+                true at a position after the query.
+        """
 
         def stack(name: str) -> Tensor:
             return torch.stack([getattr(one, name) for one in sequences]).to(device)
 
         informative = stack("informative")
         mask = informative.to(dtype)
-        oracle = mask / mask.sum(dim=-1, keepdim=True)
-        return cls(stack("tokens"), stack("targets"), informative, oracle)
+        # Where there is no informative position the oracle is 0, and not 0/0.
+        oracle = mask / mask.sum(dim=-1, keepdim=True).clamp_min(1)
+        if all(one.query is None for one in sequences):
+            return cls(stack("tokens"), stack("targets"), informative, oracle)
+        query = torch.stack([one.query_position for one in sequences]).to(device)
+        batch = cls(stack("tokens"), stack("targets"), informative, oracle, query)
+        if bool(((query < 0) | (query >= batch.length)).any()):
+            refuse("query", "a position outside", f"positions 0..{batch.length - 1}")
+        if batch.future is not None and bool((informative & batch.future).any()):
+            refuse("informative", "a position after the query", "what the query can see")
+        return batch
 
     @property
     def runs(self) -> int:
@@ -57,7 +77,63 @@ class Batch:
         """The number of sequences of each run."""
         return self.tokens.shape[1]
 
+    @property
+    def length(self) -> int:
+        """T, the number of positions, those after the query included."""
+        return self.tokens.shape[2]
+
+    @cached_property
+    def query_position(self) -> Int[Tensor, "run example"]:
+        """The position that each example is read out at."""
+        if self.query is None:
+            return torch.full_like(self.targets, self.length - 1)
+        return self.query
+
+    @cached_property
+    def future(self) -> Bool[Tensor, "run example pos"] | None:
+        """True after the query, where attention must be 0; None where nothing is."""
+        if self.query is None:
+            return None
+        place = torch.arange(self.length, device=self.query.device)
+        future = place > self.query.unsqueeze(-1)
+        return future if bool(future.any()) else None
+
+    @cached_property
+    def fixed_query(self) -> bool:
+        """Whether every example has the same query: one token, in the last position."""
+        last = self.tokens[..., -1]
+        return self.future is None and bool((last == last[0, 0]).all())
+
+    @cached_property
+    def graded(self) -> Int[Tensor, "run row"] | None:
+        """The examples that have an informative position; None where all have.
+
+        The others have nothing to be right about, such as the next random bit. Accuracy,
+        and everything that compares with the oracle, is taken over graded examples.
+
+        Raises:
+            SettingError: no example is graded, or more of one run's than of another's.
+        """
+        graded = self.informative.any(dim=-1)
+        if bool(graded.all()):
+            return None
+        counts = graded.sum(dim=1)
+        if bool((counts != counts[0]).any()) or not bool(counts.any()):
+            refuse("informative", counts.tolist(), "as many graded examples in every run, not 0")
+        return graded.nonzero()[:, 1].view(self.runs, -1)
+
     def run(self, index: int) -> "Batch":
         """The sequences of one run, as a group of one."""
-        one = slice(index, index + 1)
-        return Batch(self.tokens[one], self.targets[one], self.informative[one], self.oracle[one])
+        return Batch(*(None if part is None else part[index : index + 1] for part in self._parts()))
+
+    def take(self, rows: Int[Tensor, "run row"]) -> "Batch":
+        """Some examples of each run, such as a minibatch.
+
+        Args:
+            rows: which examples, each run's own.
+        """
+        run = torch.arange(self.runs, device=rows.device).unsqueeze(1)
+        return Batch(*(None if part is None else part[run, rows] for part in self._parts()))
+
+    def _parts(self) -> list[Tensor | None]:
+        return [getattr(self, one.name) for one in fields(self)]

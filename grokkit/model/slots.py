@@ -1,15 +1,17 @@
 """Slots: the distinct (position, token) pairs of a data set.
 
-The query token is the same in every sequence. So in one layer the score, the key and the
-value of a token depend on its position and its identity alone, and not on its sequence.
-There are a few hundred such pairs, *slots*, and thousands of sequences: compute keys and
-values once per slot and look them up. This is exact, and it is why grokkit is fast.
+In one layer the key and the value of a token depend on its position and its identity alone,
+and not on its sequence. There are a few hundred such pairs, *slots*, and thousands of
+sequences: compute keys and values once per slot and look them up. A score belongs to two
+slots, the query's and the key's, so scores are a table of pairs. Where the query is the same
+in every sequence, the "=" sign, that table has a single row. This is exact, and it is why
+grokkit is fast.
 """
 
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Int
+from jaxtyping import Bool, Int
 from torch import Tensor
 
 from grokkit.errors import refuse
@@ -25,55 +27,77 @@ class Slots:
     Attributes:
         position: the position of each slot.
         token: the token of each slot.
-        query: the number of the slot that holds the query.
+        queries: the slots that are some example's query.
         index: the slot at each position of each sequence.
+        asking: which of the queries each example has; None where there is one.
+        future: true at positions after an example's query; None where there are none.
     """
 
     position: Int[Tensor, " slot"]
     token: Int[Tensor, " slot"]
-    query: int
+    queries: Int[Tensor, " query"]
     index: Int[Tensor, "run example pos"]
+    asking: Int[Tensor, "run example"] | None = None
+    future: Bool[Tensor, "run example pos"] | None = None
 
     @classmethod
     def of(cls, batch: Batch, length: int | None = None) -> "Slots":
         """The slots of these sequences.
 
-        The query counts as position length - 1, so that in sequences of any length it is
-        the same query; a longer sequence differs in its distractors alone.
+        The last token counts as position length - 1, so that in sequences of any length
+        "=" is the same query; a longer sequence differs in its distractors alone.
 
         Args:
             batch: the sequences.
             length: the number of rows of the position embedding, at least the batch's
                 own length, which is the default.
-
-        Raises:
-            SettingError: the last token is not the same in every sequence, so that keys
-                and values could not be shared.
         """
         tokens = batch.tokens
-        if not bool((tokens[..., -1] == tokens[0, 0, -1]).all()):
-            refuse("tokens", "queries that differ", "the same query token in every sequence")
         width = int(tokens.max()) + 1
         pair = tokens + width * torch.arange(tokens.shape[-1], device=tokens.device)
         used, index = torch.unique(pair, return_inverse=True)
-        query = int(index[0, 0, -1])
         position = used // width
-        position[query] = (length or tokens.shape[-1]) - 1
-        return cls(position, used % width, query, index)
+        position[position == tokens.shape[-1] - 1] = (length or tokens.shape[-1]) - 1
+        at_query = index.gather(2, batch.query_position.unsqueeze(-1)).squeeze(-1)
+        queries, asking = torch.unique(at_query, return_inverse=True)
+        one = len(queries) == 1
+        return cls(position, used % width, queries, index, None if one else asking, batch.future)
 
     def __len__(self) -> int:
         return len(self.token)
 
+    @property
+    def query(self) -> int:
+        """The slot of the query, where every example has the same.
+
+        Raises:
+            SettingError: queries differ; what asks for *the* query is not defined then.
+        """
+        if len(self.queries) > 1:
+            refuse("query", f"{len(self.queries)} different queries", "a task with one query")
+        return int(self.queries[0])
+
+    def take(self, rows: Int[Tensor, "run row"]) -> "Slots":
+        """The slots of some examples of each run; the list of slots stays as it is."""
+        run = torch.arange(len(rows), device=rows.device).unsqueeze(1)
+        asking, future = (
+            None if part is None else part[run, rows] for part in (self.asking, self.future)
+        )
+        return Slots(
+            self.position, self.token, self.queries, self.index[run, rows], asking, future
+        )
+
     def readers(self, heads: int) -> "Readers":
         """Who reads which slot, for a number of heads."""
         device, runs = self.index.device, self.index.shape[0]
-        block = len(self) * heads
-        cell = self.index[..., None] * heads + torch.arange(heads, device=device)
-        cell = cell + block * torch.arange(runs, device=device).view(-1, 1, 1, 1)
-        index = cell.flatten(2).flatten(0, 1)
-        counts = torch.bincount(index.flatten(), minlength=runs * block)
+        index = _cells(self.index, len(self), heads)
+        counts = torch.bincount(index.flatten(), minlength=runs * len(self) * heads)
         order = torch.argsort(index.flatten(), stable=True)
         reads = index.shape[1]
+        pair = index
+        if self.asking is not None:
+            numbers = self.index + len(self) * self.asking.unsqueeze(-1)
+            pair = _cells(numbers, len(self.queries) * len(self), heads)
         return Readers(
             index=index,
             order=order,
@@ -81,7 +105,18 @@ class Slots:
             starts=counts.cumsum(0) - counts,
             row_of_entry=torch.arange(len(order), device=device) // reads,
             row_starts=reads * torch.arange(len(index), device=device),
+            pair=pair,
         )
+
+
+def _cells(
+    number: Int[Tensor, "run example pos"], size: int, heads: int
+) -> Int[Tensor, "row read"]:
+    """Where in a flattened [run, size, head] table each example reads, for every head."""
+    runs, device = number.shape[0], number.device
+    cell = number[..., None] * heads + torch.arange(heads, device=device)
+    cell = cell + size * heads * torch.arange(runs, device=device).view(-1, 1, 1, 1)
+    return cell.flatten(2).flatten(0, 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +135,8 @@ class Readers:
         starts: where the entries of each cell start in ``order``.
         row_of_entry: the row of each entry, in their own order.
         row_starts: the first entry of each row.
+        pair: where each entry's score stands in a table [run, query, slot, head]; the
+            same as ``index`` where there is one query.
     """
 
     index: Int[Tensor, "row read"]
@@ -108,3 +145,4 @@ class Readers:
     starts: Int[Tensor, " cell"]
     row_of_entry: Int[Tensor, " entry"]
     row_starts: Int[Tensor, " row"]
+    pair: Int[Tensor, "row read"]

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from grokkit.errors import check_choice, check_int, check_number, refuse
+from grokkit.model.attention import ATTENTIONS, AttentionKind
 
 
 @dataclass(frozen=True)
@@ -14,8 +15,10 @@ class ModelSpec:
         d_model: d, the width of embeddings, values and the pooled representation.
         d_mlp: the number of hidden ReLU units.
         heads: the number of attention heads; each has width d_model / heads.
-        attention: how scores become attention: ``softmax``, or ``relu``: the positive
-            parts divided by their sum (uniform where no score is positive: our choice).
+        attention: how scores become attention: ``softmax``; ``relu``: the positive parts
+            divided by their sum (uniform where no score is positive: our choice);
+            ``oracle``: frozen at the oracle, whatever the scores, so that W_Q and W_K
+            learn nothing and only decay.
         readout: what reads the pooled representation. ``classifier``: the MLP maps it to
             the classes (the paper's f, the default). ``residual``: the usual block, query
             stream + attention, + MLP, then an unembedding. The paper's text leaves this
@@ -30,7 +33,7 @@ class ModelSpec:
     d_model: int = 64
     d_mlp: int = 256
     heads: int = 1
-    attention: Literal["softmax", "relu"] = "softmax"
+    attention: AttentionKind = "softmax"
     readout: Literal["classifier", "residual"] = "classifier"
     output_projection: bool = False
     init_scale: float = 1.0
@@ -41,7 +44,7 @@ class ModelSpec:
             check_int(name, getattr(self, name), 1)
         if self.d_model % self.heads:
             refuse("heads", self.heads, f"a divisor of d_model = {self.d_model}")
-        check_choice("attention", self.attention, ("softmax", "relu"))
+        check_choice("attention", self.attention, ATTENTIONS)
         check_choice("readout", self.readout, ("classifier", "residual"))
         if not isinstance(self.output_projection, bool):
             refuse("output_projection", self.output_projection, "True, False")

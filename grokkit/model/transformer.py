@@ -1,14 +1,17 @@
-"""The model: one layer, a fixed query, attention over slots, a ReLU MLP (section 3.2).
+"""The model: one layer, attention over slots, a ReLU MLP (section 3.2).
 
-In the order of the formulas, for slot j with embedding e_j = E[token_j] + P[pos_j]:
+In the order of the formulas, for slot j with embedding e_j = E[token_j] + P[pos_j] and
+query slot q, which is "=" in the last position unless the data set has other queries:
 
     scores      l_j    = (W_Q e_q) . (W_K e_j) / sqrt(d_head)
-    attention   alpha  = softmax over the positions of a sequence
+    attention   alpha  = softmax over the positions of a sequence, none after q
     values      v_j    = W_V e_j              (then W_O, where there is one)
     pooled      h      = sum_j alpha_j v_j
     logits      f(h)   = W_2 relu(W_1 h + b_1) + b_2
 
-Scores and values are computed once per slot and looked up per sequence. In the classifier
+Values are computed once per slot, scores once per pair of a query and a slot, and both are
+looked up per sequence. A position after its query, which only next-token prediction has,
+gets the score -inf, and so attention 0 and no gradient: the causal mask. In the classifier
 readout W_1 also acts on slots, since W_1 sum_j alpha_j v_j = sum_j alpha_j (W_1 v_j):
 then no product with W_1 ever meets the sequences.
 """
@@ -18,7 +21,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from grokkit.model.attention import Attention, Scores, attend
@@ -33,7 +36,7 @@ class Activations:
     """What one forward pass computed.
 
     Attributes:
-        scores: the attention logits l.
+        scores: the attention logits l; -inf at a position after the query.
         attention: alpha.
         hidden: the hidden layer after its ReLU.
         logits: the class scores.
@@ -59,13 +62,28 @@ class Transformer:
         spec: the settings of the model.
         batch: the sequences of every run.
         length: the number of positions the weights know; by default the batch's length.
+        slots: the slots of the batch, where they are known already.
     """
 
-    def __init__(self, spec: ModelSpec, batch: Batch, length: int | None = None) -> None:
+    def __init__(
+        self,
+        spec: ModelSpec,
+        batch: Batch,
+        length: int | None = None,
+        slots: Slots | None = None,
+    ) -> None:
         self.spec = spec
         self.batch = batch
-        self.slots = Slots.of(batch, length)
+        self.slots = Slots.of(batch, length) if slots is None else slots
         self.readers: Readers = self.slots.readers(spec.heads)
+
+    def take(self, rows: Int[Tensor, "run row"]) -> "Transformer":
+        """The forward pass for some examples of each run, such as a minibatch.
+
+        Args:
+            rows: which examples, each run's own.
+        """
+        return Transformer(self.spec, self.batch.take(rows), slots=self.slots.take(rows))
 
     def embed(self, weights: Mapping[str, Tensor]) -> Float[Tensor, "run slot embed"]:
         """e_j, the position-aware embedding of every slot."""
@@ -75,12 +93,16 @@ class Transformer:
 
     def slot_scores(
         self, weights: Mapping[str, Tensor], embedding: Float[Tensor, "run slot embed"]
-    ) -> Float[Tensor, "run slot head"]:
-        """l, the score of every slot for the query."""
+    ) -> Float[Tensor, "run query slot head"]:
+        """l, the score of every slot for every query."""
         heads = self.spec.heads
-        query = embedding[:, self.slots.query : self.slots.query + 1] @ weights["W_Q"]
+        query = embedding.index_select(1, self.slots.queries) @ weights["W_Q"]
         key = embedding @ weights["W_K"]
-        by_head = (query * key).unflatten(-1, (heads, -1)).sum(-1)
+        if len(self.slots.queries) == 1:
+            by_head = (query * key).unflatten(-1, (heads, -1)).sum(-1).unsqueeze(1)
+        else:
+            q, k = (x.unflatten(-1, (heads, -1)).transpose(1, 2) for x in (query, key))
+            by_head = (q @ k.transpose(2, 3)).movedim(1, -1)
         return by_head / math.sqrt(self.spec.d_model // heads)
 
     def slot_values(
@@ -132,19 +154,37 @@ class Transformer:
     def pooled(self, weights: Mapping[str, Tensor]) -> Float[Tensor, "run example embed"]:
         """h, the pooled representation of every sequence."""
         embedding = self.embed(weights)
-        attention = attend(self.look_up(self.slot_scores(weights, embedding)), self.spec.attention)
+        scores = self.look_up(self.slot_scores(weights, embedding))
+        attention = attend(scores, self.spec.attention, self.batch.oracle)
         return self.pool(attention, self.slot_values(weights, embedding))
 
-    def look_up(self, table: Float[Tensor, "run slot head"]) -> Scores:
-        """The table's entry at each position of each sequence."""
-        flat = table.flatten().index_select(0, self.readers.index.flatten())
-        return flat.view(*self.slots.index.shape, -1)
+    def look_up(self, table: Float[Tensor, "run *query slot head"]) -> Scores:
+        """The table's entry for the query and each position of each sequence.
+
+        Args:
+            table: of pairs; where there is one query, its axis may be left out.
+        """
+        flat = table.flatten().index_select(0, self.readers.pair.flatten())
+        scores = flat.view(*self.slots.index.shape, -1)
+        if self.slots.future is None:
+            return scores
+        return scores.masked_fill(self.slots.future.unsqueeze(-1), -math.inf)
+
+    def query_embedding(
+        self, embedding: Float[Tensor, "run slot embed"]
+    ) -> Float[Tensor, "run #example embed"]:
+        """e_q of every example; a single one where all have the same query."""
+        queries = embedding.index_select(1, self.slots.queries)
+        if self.slots.asking is None:
+            return queries
+        run = torch.arange(len(queries), device=queries.device).unsqueeze(1)
+        return queries[run, self.slots.asking]
 
     def __call__(self, weights: Mapping[str, Tensor]) -> Activations:
         """Scores, attention, hidden layer and logits of every sequence."""
         embedding = self.embed(weights)
         scores = self.look_up(self.slot_scores(weights, embedding))
-        attention = attend(scores, self.spec.attention)
+        attention = attend(scores, self.spec.attention, self.batch.oracle)
         value = embedding @ weights["W_V"]
         if self.spec.readout == "classifier":
             into_hidden = weights["W_1"]
@@ -155,8 +195,7 @@ class Transformer:
             logits = torch.baddbmm(weights["b_2"].unsqueeze(1), hidden, weights["W_2"])
         else:
             stream = self.pool(attention, self.slot_values(weights, embedding))
-            query = self.slots.query
-            stream = stream + embedding[:, query : query + 1]
+            stream = stream + self.query_embedding(embedding)
             hidden = torch.baddbmm(weights["b_1"].unsqueeze(1), stream, weights["W_1"]).relu()
             stream = stream + torch.baddbmm(weights["b_2"].unsqueeze(1), hidden, weights["W_2"])
             logits = stream @ weights["W_U"]

@@ -13,7 +13,8 @@ Glossary, with the letters of arXiv 2605.15787:
 word           letter   meaning
 =============  =======  ==============================================================
 position       j        a place in a sequence, 0..T-1
-query          q        the last position; its token "=" is the same in every sequence
+query          q        the position that is read out: the last, whose token "=" is the same
+                        in every sequence; in next-token prediction each position in turn
 informative    I*, k    the positions on which the target depends, and their number
 distractor              the token at any other position before the query
 operand                 a token at an informative position
@@ -25,9 +26,10 @@ oracle         alpha*   the attention 1/k on I* and 0 elsewhere
 =============  =======  ==============================================================
 
 Axis names: ``example`` (a sequence of a set), ``pos`` (a position in it), ``input``,
-``operand`` (a place among the operands), ``draw``, ``slot`` (a distractor position).
+``operand`` (a place among the operands), ``draw``, ``gap`` (a distractor position).
 """
 
+from grokkit.tasks.autoregressive import AutoregressiveParity
 from grokkit.tasks.base import Sequences, Task, TaskData, register_task, tasks
 from grokkit.tasks.distractors import DistractorKind, Distractors
 from grokkit.tasks.k_operands import KOperandAddition
@@ -47,6 +49,7 @@ from grokkit.tasks.routing import MarkedAddition
 from grokkit.tasks.split import SplitKind
 
 __all__ = [
+    "AutoregressiveParity",
     "DistractorKind",
     "Distractors",
     "KOperandAddition",

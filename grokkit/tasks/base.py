@@ -7,7 +7,7 @@ which the target truly depends. Everything later in the package sees only task d
 Axis names: ``example`` (a sequence), ``pos`` (a position in it).
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import ClassVar
@@ -24,24 +24,28 @@ class Sequences:
     """A set of sequences with their targets: a train set, a test set, or a longer one.
 
     Attributes:
-        tokens: token ids; the last position is the query (the "=" sign).
+        tokens: token ids; the last one is the "=" sign.
         targets: the class of each sequence.
         informative: true where the target depends on the token: the set I* of each
-            sequence. The same row for every sequence where I* is fixed.
+            sequence. The same row for every sequence where I* is fixed. A row without any
+            is an example with nothing to be right about, such as the next random bit.
         group: the number of the underlying input (an operand pair, a bit string), the
             same for several distractor draws of it. No group is in train and test.
+        query: the position of each sequence's query, which is what the target is read out
+            at; it sees itself and the positions before it. None for the last position.
     """
 
     tokens: Int[Tensor, "example pos"]
     targets: Int[Tensor, " example"]
     informative: Bool[Tensor, "example pos"]
     group: Int[Tensor, " example"]
+    query: Int[Tensor, " example"] | None = None
 
     def __len__(self) -> int:
         return len(self.targets)
 
     def __getitem__(self, rows: Tensor | slice) -> "Sequences":
-        return Sequences(**{f.name: getattr(self, f.name)[rows] for f in fields(self)})
+        return self._each(lambda part: part[rows])
 
     @property
     def length(self) -> int:
@@ -50,13 +54,32 @@ class Sequences:
 
     @cached_property
     def oracle(self) -> Float[Tensor, "example pos"]:
-        """alpha*, the oracle attention: 1/k on the informative positions, 0 elsewhere."""
+        """alpha*, the oracle attention: 1/k on the informative positions, 0 elsewhere.
+
+        All 0, which is no distribution, for an example without informative positions.
+        """
         mask = self.informative.to(torch.float32)
-        return mask / mask.sum(dim=1, keepdim=True)
+        return mask / mask.sum(dim=1, keepdim=True).clamp_min(1)
+
+    @property
+    def query_position(self) -> Int[Tensor, " example"]:
+        """The position of each sequence's query."""
+        if self.query is None:
+            return torch.full_like(self.targets, self.length - 1)
+        return self.query
+
+    @property
+    def graded(self) -> Bool[Tensor, " example"]:
+        """True for examples with an informative position: accuracy is taken over these."""
+        return self.informative.any(dim=1)
 
     def to(self, device: torch.device | str) -> "Sequences":
         """The same sequences on another device."""
-        return Sequences(**{f.name: getattr(self, f.name).to(device) for f in fields(self)})
+        return self._each(lambda part: part.to(device))
+
+    def _each(self, change: Callable[[Tensor], Tensor]) -> "Sequences":
+        parts = {f.name: getattr(self, f.name) for f in fields(self)}
+        return Sequences(**{n: None if x is None else change(x) for n, x in parts.items()})
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ Their kind decides what a run looks like, so it is a setting of every task that 
 Random distractors are drawn once and are fixed in the data set. An input may be seen
 with several independent ``draws`` of them, which makes memorising them harder.
 
-Axis names: ``draw`` (a distractor draw), ``input``, ``slot`` (a distractor position).
+Axis names: ``draw`` (a distractor draw), ``input``, ``gap`` (a distractor position).
 """
 
 from collections.abc import Sequence
@@ -49,8 +49,8 @@ class Distractors:
     alphabet: int | None = None
     draws: int = 1
 
-    def check(self, n_slots: int) -> None:
-        """Refuse settings that make no sense for sequences with that many slots.
+    def check(self, n_gaps: int) -> None:
+        """Refuse settings that make no sense for sequences with that many gaps.
 
         Raises:
             SettingError: ``distractors`` is unknown; ``alphabet`` is given where it
@@ -60,49 +60,49 @@ class Distractors:
         if self.alphabet is not None:
             if self.kind != "alphabet":
                 refuse("alphabet", self.alphabet, f"None where distractors is {self.kind!r}")
-            if n_slots == 0:
+            if n_gaps == 0:
                 refuse("alphabet", self.alphabet, "None where no position holds a distractor")
             check_int("alphabet", self.alphabet, 1, MAX_ALPHABET)
         check_int("draws", self.draws, 1, MAX_DRAWS)
         if self.draws > 1 and self.kind == "constant":
             refuse("draws", self.draws, "1 where distractors is 'constant': all draws are the same")
-        if self.draws > 1 and n_slots == 0:
+        if self.draws > 1 and n_gaps == 0:
             refuse("draws", self.draws, "1 where no position holds a distractor")
 
-    def names(self, slots: Sequence[int]) -> tuple[str, ...]:
+    def names(self, gaps: Sequence[int]) -> tuple[str, ...]:
         """The names of the tokens that distractors add to the vocabulary.
 
         Args:
-            slots: the positions that hold distractors.
+            gaps: the positions that hold distractors.
 
         Returns:
             ``"·1", "·3"`` (the position) for constants, ``"A", "B", ...`` for an
-            alphabet, nothing for operand tokens or where there is no slot.
+            alphabet, nothing for operand tokens or where there is no gap.
         """
-        if not slots or self.kind == "random":
+        if not gaps or self.kind == "random":
             return ()
         if self.kind == "constant":
-            return tuple(f"·{slot}" for slot in slots)
+            return tuple(f"·{gap}" for gap in gaps)
         symbols = range(self.alphabet or DEFAULT_ALPHABET)
         return tuple(chr(ord("A") + i % 26) + str(i // 26 or "") for i in symbols)
 
     def draw(
-        self, n_inputs: int, n_slots: int, n_operands: int, first: int, generator: torch.Generator
-    ) -> Int[Tensor, "draw input slot"]:
+        self, n_inputs: int, n_gaps: int, n_operands: int, first: int, generator: torch.Generator
+    ) -> Int[Tensor, "draw input gap"]:
         """Token ids for all distractor positions of all inputs.
 
         The draw is the slowest axis, so that asking for more draws keeps the first ones.
 
         Args:
             n_inputs: the number of inputs.
-            n_slots: the number of distractor positions in a sequence.
+            n_gaps: the number of distractor positions in a sequence.
             n_operands: operand tokens have the ids 0..n_operands-1 (for ``"random"``).
             first: the id of the first token that the distractors own.
             generator: where the random numbers come from.
         """
-        shape = (self.draws, n_inputs, n_slots)
+        shape = (self.draws, n_inputs, n_gaps)
         if self.kind == "constant":
-            return (first + torch.arange(n_slots)).expand(shape)
+            return (first + torch.arange(n_gaps)).expand(shape)
         if self.kind == "random":
             return torch.randint(n_operands, shape, generator=generator)
         symbols = self.alphabet or DEFAULT_ALPHABET

@@ -2,8 +2,8 @@
 
 A sequence of length T has the query, the "=" sign, at position T - 1: the same token in
 every sequence, so the model reads out at one fixed place. Of the other T - 1 positions k
-are informative (the set I*), and the rest are *slots* for distractors. Token ids count
-up through the operands, then the query, then the distractors' own tokens.
+are informative (the set I*), and the rest are *gaps*, filled with distractors. Token ids
+count up through the operands, then the query, then the distractors' own tokens.
 """
 
 from jaxtyping import Bool, Int
@@ -64,14 +64,14 @@ def default_positions(k: int, length: int) -> tuple[int, ...]:
     return tuple(range(0, 2 * k, 2)) if length >= 2 * k else tuple(range(k))
 
 
-def slots_of(positions: tuple[int, ...], length: int) -> list[int]:
+def gaps_of(positions: tuple[int, ...], length: int) -> list[int]:
     """The distractor positions: neither informative nor the query."""
     return [i for i in range(length - 1) if i not in positions]
 
 
 def lay_out(
     operands: Int[Tensor, "input operand"],
-    distractors: Int[Tensor, "draw input slot"],
+    distractors: Int[Tensor, "draw input gap"],
     query: int,
     positions: tuple[int, ...],
 ) -> Int[Tensor, "sequence pos"]:
@@ -79,18 +79,18 @@ def lay_out(
 
     Args:
         operands: the tokens for the informative positions, in the order of ``positions``.
-        distractors: the tokens for the slots, from the left.
+        distractors: the tokens for the gaps, from the left.
         query: the token of the last position.
         positions: the informative positions.
 
     Returns:
-        ``sequence`` counts input * draws + draw; ``pos`` is operands + slots + 1 long.
+        ``sequence`` counts input * draws + draw; ``pos`` is operands + gaps + 1 long.
     """
-    draws, inputs, slots = distractors.shape
-    length = operands.shape[1] + slots + 1
+    draws, inputs, gaps = distractors.shape
+    length = operands.shape[1] + gaps + 1
     tokens = empty(inputs, draws, length, dtype=int64)
     tokens[:, :, list(positions)] = operands[:, None]
-    tokens[:, :, slots_of(positions, length)] = distractors.transpose(0, 1)
+    tokens[:, :, gaps_of(positions, length)] = distractors.transpose(0, 1)
     tokens[:, :, -1] = query
     return tokens.flatten(0, 1)
 

@@ -27,8 +27,8 @@ from grokkit.tasks.layout import (
     check_size,
     default_positions,
     fixed_mask,
+    gaps_of,
     lay_out,
-    slots_of,
 )
 from grokkit.tasks.split import (
     SplitKind,
@@ -158,14 +158,14 @@ class OperandTask(Task):
         )
 
     def _vocabulary(self) -> tuple[str, ...]:
-        slots = slots_of(self.informative, self.length)
-        return (*self.symbols, QUERY, *self.filler.names(slots))
+        gaps = gaps_of(self.informative, self.length)
+        return (*self.symbols, QUERY, *self.filler.names(gaps))
 
     def _sequences(self, operands: Int[Tensor, "input operand"], seed: int) -> Sequences:
         base = len(self.symbols)
-        n_slots = self.length - 1 - self.n_operands
+        n_gaps = self.length - 1 - self.n_operands
         stream = generator(seed, "distractors")
-        distractors = self.filler.draw(len(operands), n_slots, base, base + 1, stream)
+        distractors = self.filler.draw(len(operands), n_gaps, base, base + 1, stream)
         tokens = lay_out(operands, distractors, query=base, positions=self.informative)
         return Sequences(
             tokens=tokens,

@@ -114,9 +114,9 @@ class MarkedAddition(Task):
 
     def _vocabulary(self) -> tuple[str, ...]:
         marked = tuple(f"{number}*" for number in range(self.p))
-        slots = range(self.length - 3)
+        gaps = range(self.length - 3)
         plain = (
-            map(str, range(self.p)) if self.distractors == "random" else self._symbols.names(slots)
+            map(str, range(self.p)) if self.distractors == "random" else self._symbols.names(gaps)
         )
         return (*marked, QUERY, *plain)
 

@@ -2,7 +2,7 @@
 
 The loss is the penalised loss (6), per run:
 
-    L = mean over examples of  [ CE(logits, y)  +  beta * mean over heads of KL(alpha* || alpha) ]
+    L = mean over examples of  [ CE(logits, y)  +  beta * mean over heads of KL(target || alpha) ]
 
 Read it downwards for the forward pass; the backward pass is the same chain, upwards. With
 x the embedding of a slot (S of them), alpha the attention, N the number of examples:
@@ -24,20 +24,28 @@ as many rows as there are examples. The bias can ride on C, for attention sums t
 every array with N rows is a buffer made once: on a CPU, asking for 4 MB of fresh memory
 at every step costs as much as a matrix product.
 
-The KL penalty adds beta (alpha_j - alpha*_j) / (N heads) to dl_j, equation (45).
-Every other model and prior goes through autograd (:mod:`grokkit.training.autograd_step`).
+The KL penalty adds beta (alpha_j - target_j) / (N heads) to dl_j, equation (45). On the
+heads' summed mass, with m_j the mean of alpha_j over heads, it adds in every head
+
+    beta alpha_j (sum_i alpha_i r_i - r_j) / (N heads),      r_j = target_j / m_j
+
+which is the former where all heads agree. Every other model and prior goes through
+autograd (:mod:`grokkit.training.autograd_step`).
 """
 
+import copy
 import math
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Int
 from torch import Tensor
 from torch.nn.functional import embedding_bag
 
 from grokkit.model import Batch, Parameters, Transformer
+from grokkit.model.attention import Attention
 from grokkit.model.loss import loss_and_gradient
 from grokkit.model.spec import ModelSpec
+from grokkit.training.priors import KLPrior, ScheduledPenalty
 from grokkit.training.step import StepOutput
 
 
@@ -48,7 +56,7 @@ class AnalyticStep:
         spec: the model; softmax attention and the classifier readout.
         batch: what is trained on.
         weights: the weights of the group; their ``flat_grad`` is filled.
-        kl_strength: beta, one for each run.
+        penalty: that of KLPriors, or None for no prior.
     """
 
     def __init__(
@@ -56,25 +64,31 @@ class AnalyticStep:
         spec: ModelSpec,
         batch: Batch,
         weights: Parameters,
-        kl_strength: Float[Tensor, " run"],
+        penalty: ScheduledPenalty | None = None,
     ) -> None:
         self.spec = spec
         self.weights = weights
         self.model = Transformer(spec, batch, weights.layout.length)
+        self.penalty = penalty if penalty is not None and penalty.active else None
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """The targets, and a buffer for everything that has a row for each example."""
+        batch, new = self.model.batch, self.weights.flat.new_empty
         self.targets = batch.targets.unsqueeze(-1)
-        self.oracle = batch.oracle.unsqueeze(-1)
         runs, examples = batch.runs, batch.examples
-        # beta / (N heads), what each score gets of (45); None: no run has a penalty.
-        self.pull = (
-            (kl_strength / (examples * spec.heads)).view(-1, 1, 1, 1).to(weights.flat)
-            if bool((kl_strength > 0).any())
-            else None
-        )
-        new = weights.flat.new_empty
-        classes = weights["b_2"].shape[-1]
+        classes = self.weights["b_2"].shape[-1]
         self.logits = new(runs, examples, classes)
         self.d_logits = new(runs, examples, classes)
-        self.d_hidden = new(runs, examples, spec.d_mlp)
+        self.d_hidden = new(runs, examples, self.spec.d_mlp)
+
+    def take(self, rows: Int[Tensor, "run row"]) -> "AnalyticStep":
+        """The same step on some examples of each run, such as a minibatch."""
+        taken = copy.copy(self)
+        taken.model = self.model.take(rows)
+        taken.penalty = None if self.penalty is None else self.penalty.take(rows)
+        taken._prepare()
+        return taken
 
     @torch.no_grad()
     def __call__(self, epoch: int, record: bool = False) -> StepOutput:
@@ -136,8 +150,8 @@ class AnalyticStep:
         ).view_as(cells)
         d_scores = d_attention.sub_((attention * d_attention).sum(2, keepdim=True)).mul_(attention)
         score_gradient = d_scores * examples if record else None
-        if self.pull is not None:
-            d_scores += self.pull * (attention - self.oracle)
+        if self.penalty is not None:
+            d_scores += self._pull(self.penalty, attention, epoch)
 
         # Backward, on slots.
         d_table = torch.zeros_like(table)
@@ -163,3 +177,18 @@ class AnalyticStep:
         g["token_embedding"].zero_().index_add_(1, model.slots.token, d_x)
         g["position_embedding"].zero_().index_add_(1, model.slots.position, d_x)
         return StepOutput(loss, self.logits, attention, score_gradient)
+
+    def _pull(self, penalty: ScheduledPenalty, attention: Attention, epoch: int) -> Tensor:
+        """What the penalty adds to the gradient of each score: (45), or its summed form."""
+        target = penalty.target
+        assert target is not None and isinstance(penalty.prior, KLPrior)
+        share = penalty.strength(epoch) / (self.targets.shape[1] * self.spec.heads)
+        share = share.view(-1, 1, 1, 1).to(attention)
+        if penalty.prior.head_reduction == "each":
+            return share * (attention - target)
+        # As in the penalty itself: no division by less than the smallest normal number.
+        mass = attention.mean(dim=3, keepdim=True)
+        floor = torch.finfo(mass.dtype).tiny
+        ratio = torch.where(mass >= floor, target / mass.clamp_min(floor), 0.0)
+        pull = (attention * ratio).sum(dim=2, keepdim=True) - ratio
+        return share * attention * pull

@@ -29,19 +29,21 @@ from grokkit.errors import SettingError
 from grokkit.training.history import from_bytes, to_bytes
 from grokkit.training.jobs import Job, Watch, train_job
 
+TIMEOUT = 20.0
+"""The seconds in which a scheduler has to answer."""
+
 
 class Cluster:
     """Trains jobs on the workers of a Dask scheduler.
 
     Args:
         address: the scheduler, such as ``tcp://10.0.0.1:8786``.
-        timeout: the seconds to wait for it to answer.
 
     Raises:
         ModuleNotFoundError: Dask is not installed.
     """
 
-    def __init__(self, address: str, timeout: float = 20.0) -> None:
+    def __init__(self, address: str) -> None:
         try:
             import distributed  # noqa: F401
         except ModuleNotFoundError as missing:
@@ -50,7 +52,6 @@ class Cluster:
                 name=missing.name,
             ) from missing
         self.address = address
-        self.timeout = timeout
 
     def run(self, jobs: Sequence[Job], watch: Watch) -> bool:
         """Train all jobs; returns whether an interrupt ended that early.
@@ -64,7 +65,7 @@ class Cluster:
         from distributed import Client, as_completed
 
         try:
-            client = Client(self.address, timeout=self.timeout)
+            client = Client(self.address, timeout=TIMEOUT, set_as_default=False)
         except (OSError, ValueError) as problem:
             raise ConnectionError(f"no Dask scheduler answers at {self.address}") from problem
         with client:
@@ -75,7 +76,7 @@ class Cluster:
                 for job in jobs
             }
             try:
-                for future in as_completed(list(futures)):
+                for future in as_completed(list(futures), loop=client.loop):
                     self._hear(future, futures.pop(future), watch)
             except KeyboardInterrupt:
                 client.cancel(list(futures))

@@ -9,8 +9,10 @@ attributes hold the versions and the device. Saved as compressed netCDF, which a
 can read and which, unlike a pickle, can run nothing when it is opened.
 """
 
+import contextlib
 import io
 import platform
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from grokkit.diagnostics import grok_epoch, memorise_epoch, phase_borders
 from grokkit.training.files import write_whole
 from grokkit.training.probes import DIMS, MEANING
 from grokkit.training.spec import RunSpec
@@ -51,7 +54,7 @@ def to_history(trainer: "Trainer") -> "xr.Dataset":
         variables[name] = (("run", "epoch", *DIMS.get(name, ())), array, {"meaning": MEANING[name]})
     dataset = xr.Dataset(variables, coords={"epoch": np.array(records.epochs, dtype=np.int64)})
     # Numbered, so that runs with more heads or longer sequences can be joined to others.
-    for name in ("head", "pos"):
+    for name in ("head", "pos", "query"):
         if name in dataset.dims:
             dataset = dataset.assign_coords({name: np.arange(dataset.sizes[name])})
     if trainer.extra_names and "extra" in dataset.dims:
@@ -145,7 +148,12 @@ def save_history(history: "xr.Dataset", path: str | Path) -> Path:
 def to_bytes(history: "xr.Dataset") -> bytes:
     """A History as the bytes of a compressed netCDF file."""
     encoding = {name: {"zlib": True, "complevel": 6} for name in history.data_vars}
-    return bytes(history.to_netcdf(None, engine="h5netcdf", encoding=encoding))
+    with contextlib.ExitStack() as stack:
+        # Where a Dask client is open, xarray would ask the cluster for a lock on the file,
+        # and a file in memory has no name by which to ask.
+        if "dask" in sys.modules:
+            stack.enter_context(sys.modules["dask"].config.set(scheduler="synchronous"))
+        return bytes(history.to_netcdf(None, engine="h5netcdf", encoding=encoding))
 
 
 def load_history(path: str | Path) -> "xr.Dataset":
@@ -190,8 +198,9 @@ def from_bytes(data: bytes, name: str) -> "xr.Dataset":
 def thin(history: "xr.Dataset", records: int = 100, mantissa_bits: int = 10) -> "xr.Dataset":
     """A smaller History for keeping: log-spaced records, floats rounded.
 
-    Keeps the first and the last record, and floats to a relative 2^-(mantissa_bits + 1).
-    Accuracies stay exact.
+    Keeps every run's first and last record and those at which it memorised, grokked, or
+    passed from one phase to the next, so that these epochs stay what they were. Floats
+    are kept to a relative 2^-(mantissa_bits + 1), accuracies exactly.
 
     Args:
         history: what to make smaller.
@@ -200,12 +209,24 @@ def thin(history: "xr.Dataset", records: int = 100, mantissa_bits: int = 10) -> 
     """
     last = history.sizes["epoch"] - 1
     steps = np.geomspace(1, last + 1, records).round().astype(int) - 1 if last > 0 else [0]
-    kept = history.isel(epoch=np.unique(np.concatenate([[0, last], steps])))
+    kept = history.isel(epoch=np.unique(np.concatenate([[0, last], steps, _events(history)])))
     for name, values in kept.data_vars.items():
         if "accuracy" not in str(name) and values.dtype.kind == "f":
             kept[name] = values.copy(data=_round_mantissa(values.values, mantissa_bits))
     kept.attrs = dict(history.attrs) | {"mantissa_bits": mantissa_bits}
     return kept
+
+
+def _events(history: "xr.Dataset") -> np.ndarray:
+    """The numbers of the records at which something happened to some run."""
+    epochs = [
+        memorise_epoch(history),
+        *(grok_epoch(history, accuracy) for accuracy in (0.95, 0.99)),
+        phase_borders(history),
+        history.ended,
+    ]
+    when = np.concatenate([np.ravel(some.values) for some in epochs])
+    return np.searchsorted(history.epoch.values, when[~np.isnan(when)])
 
 
 def _round_mantissa(values: np.ndarray, bits: int) -> np.ndarray:

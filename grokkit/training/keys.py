@@ -3,10 +3,13 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, Field, fields
 from typing import Any
 
 from grokkit.training.spec import FAMILIES, PARTS, RunSpec
+
+NAMED = ("task", "model", "optimizer", "prior")
+"""The parts that a key always names; the others only where they are not the default."""
 
 
 def spec_key(spec: RunSpec) -> str:
@@ -17,10 +20,14 @@ def spec_key(spec: RunSpec) -> str:
     (A changed default would give two specs one key: who looks a run up by its key compares
     the spec too.)
     """
-    plain = {part: _changed(getattr(spec, part)) for part in PARTS}
-    for family in FAMILIES:
-        plain[family]["kind"] = getattr(spec, family).kind
-    plain |= {name: value for name, value in _changed(spec).items() if name not in PARTS}
+    plain = {name: value for name, value in _changed(spec).items() if name not in PARTS}
+    parts = {name: getattr(spec, name) for name in PARTS}
+    defaults = {field.name: _default(field) for field in fields(spec)}
+    for name, part in parts.items():
+        if name in NAMED or part != defaults[name]:
+            plain[name] = _changed(part)
+            if name in FAMILIES:
+                plain[name]["kind"] = part.kind
     return _digest(plain)
 
 
@@ -35,9 +42,15 @@ def _changed(part: Any) -> dict[str, Any]:
     changed = {}
     for field in fields(part):
         value = getattr(part, field.name)
-        if field.default is MISSING or value != field.default:
+        default = _default(field)
+        if default is MISSING or value != default:
             changed[field.name] = value
     return changed
+
+
+def _default(field: Field[Any]) -> Any:
+    """The default of a field, MISSING if it has none."""
+    return field.default if field.default_factory is MISSING else field.default_factory()
 
 
 def _digest(plain: Any) -> str:

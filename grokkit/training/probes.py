@@ -12,6 +12,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from grokkit.diagnostics import capacity, starvation, structure
+from grokkit.diagnostics.queries import per_query
 from grokkit.model import Batch, ModelSpec, Parameters, Transformer
 from grokkit.model.loss import loss_and_gradient
 from grokkit.training.step import StepOutput
@@ -20,6 +21,11 @@ DIMS: Mapping[str, tuple[str, ...]] = {
     "attention_mass": ("head", "pos"),
     "extra_accuracy": ("extra",),
     "extra_loss": ("extra",),
+    "query_loss": ("query",),
+    "query_accuracy": ("query",),
+    "query_entropy": ("query",),
+    "query_kl": ("query",),
+    "query_score_gradient": ("query",),
 }
 """The axes after (run, epoch) of those records that have more."""
 
@@ -44,8 +50,17 @@ MEANING: Mapping[str, str] = {
     "W_Q_gradient": "norm of the cross-entropy's gradient with respect to W_Q",
     "W_K_gradient": "norm of the cross-entropy's gradient with respect to W_K",
     "W_QK_gradient": "norm of the cross-entropy's gradient with respect to W_Q W_K^T",
+    "query_loss": "mean cross-entropy over train examples with the query there; nats",
+    "query_accuracy": "correct train examples / train examples, with the query there",
+    "query_entropy": "entropy of attention, over train examples with the query there; nats",
+    "query_kl": "KL(oracle || attention), over train examples with the query there; nats",
+    "query_score_gradient": "norm of dCE_i/dscores, over train examples with the query there",
 }
-"""What each record is, and its unit; goes into the History."""
+"""What each record is, and its unit; goes into the History.
+
+Train examples without informative positions, such as the next random bit, are no train
+examples here, except in ``gradient_norm`` and the records by query.
+"""
 
 
 class Probes:
@@ -71,8 +86,9 @@ class Probes:
         weights: Parameters,
     ) -> None:
         self.spec = spec
-        self.train = train
-        self.train_model = Transformer(spec, train, weights.layout.length)
+        self.everything = train
+        self.train = train if train.graded is None else train.take(train.graded)
+        self.train_model = Transformer(spec, self.train, weights.layout.length)
         self.test_models = [
             Transformer(spec, batch, weights.layout.length) for batch in (test, *extra.values())
         ]
@@ -86,8 +102,16 @@ class Probes:
         Args:
             step: what the training step saw, with its score gradient, at these weights.
         """
-        weights, train, attention = self.weights, self.train, step.attention
         assert step.score_gradient is not None, "a recorded step keeps its score gradient"
+        queries: dict[str, Tensor] = {}
+        if self.everything.future is not None:
+            queries = per_query(
+                self.everything, step.loss, step.logits, step.attention, step.score_gradient
+            )
+        if self.everything.graded is not None:
+            step = step.take(self.everything.graded)
+            assert step.score_gradient is not None
+        weights, train, attention = self.weights, self.train, step.attention
         gradient = starvation.attention_gradient(self.train_model, weights, step.score_gradient)
         record = {
             "train_loss": step.loss.mean(dim=1),
@@ -104,6 +128,7 @@ class Probes:
             "W_Q_gradient": gradient.W_Q,
             "W_K_gradient": gradient.W_K,
             "W_QK_gradient": gradient.W_QK,
+            **queries,
         }
         losses, corrects = [], []
         for model in self.test_models:

@@ -1,8 +1,8 @@
 """RunSpec: everything that decides a run, in one frozen value.
 
 The same spec and the same seed give the same run. A spec is made of the settings of each
-room: the task, the model, the optimizer, the prior. Their field names are all different,
-so a setting is known by its own name alone: ``spec.with_(p=43, weight_decay=2.0)``.
+room: the task, the model, the optimizer, the prior, the accelerator, the controls. Their
+field names are all different, so a setting is known by its own name alone: ``spec.with_(p=43, weight_decay=2.0)``.
 """
 
 import dataclasses
@@ -16,13 +16,28 @@ from grokkit.errors import check_choice, check_int, refuse
 from grokkit.model.spec import ModelSpec
 from grokkit.registry import Registry
 from grokkit.tasks import ModularAddition, Task, tasks
+from grokkit.training.accelerators import AcceleratorSpec, NoAccelerator, accelerators
+from grokkit.training.controls import Controls
 from grokkit.training.optimizers import AdamW, OptimizerSpec, optimizers
 from grokkit.training.priors import KLPrior, Prior, priors
 
-FAMILIES: Mapping[str, Registry[Any]] = {"task": tasks, "optimizer": optimizers, "prior": priors}
+FAMILIES: Mapping[str, Registry[Any]] = {
+    "task": tasks,
+    "optimizer": optimizers,
+    "prior": priors,
+    "accelerator": accelerators,
+}
 """The parts of a spec that come in several kinds."""
 
-PARTS = ("task", "model", "optimizer", "prior")
+PARTS: Mapping[str, type[Any]] = {
+    "task": Task,
+    "model": ModelSpec,
+    "optimizer": OptimizerSpec,
+    "prior": Prior,
+    "accelerator": AcceleratorSpec,
+    "controls": Controls,
+}
+"""The parts of a spec, and what each of them must be."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +49,14 @@ class RunSpec:
         model: the architecture.
         optimizer: how it is trained.
         prior: what is added to the loss.
-        seed: names the split, the distractors and the initial weights.
-        epochs: the number of optimizer steps; every step sees the whole train set.
+        accelerator: what is done to the gradient before the optimizer sees it.
+        controls: what is held fixed.
+        seed: names the split, the distractors, the initial weights and the minibatches.
+        epochs: the number of passes over the train set; one optimizer step each, unless
+            there is a batch_size.
+        batch_size: the number of examples that an optimizer step sees: an epoch is then
+            train examples / batch_size steps, the last one with what is left. None: all
+            examples, one step an epoch. Records see all examples either way.
         record_every: the number of epochs between two records of the History.
         stop_after: stop this many epochs after the test accuracy has reached 0.99 and
             stayed there at every record; None: never stop early.
@@ -46,8 +67,11 @@ class RunSpec:
     model: ModelSpec = field(default_factory=ModelSpec)
     optimizer: OptimizerSpec = field(default_factory=AdamW)
     prior: Prior = field(default_factory=KLPrior)
+    accelerator: AcceleratorSpec = field(default_factory=NoAccelerator)
+    controls: Controls = field(default_factory=Controls)
     seed: int = 0
     epochs: int = 10_000
+    batch_size: int | None = None
     record_every: int = 25
     stop_after: int | None = None
     precision: Literal["float32", "float64"] = "float32"
@@ -57,10 +81,13 @@ class RunSpec:
             _check_part(part, getattr(self, part))
         check_int("seed", self.seed, 0)
         check_int("epochs", self.epochs, 1)
+        if self.batch_size is not None:
+            check_int("batch_size", self.batch_size, 1)
         check_int("record_every", self.record_every, 1)
         if self.stop_after is not None:
             check_int("stop_after", self.stop_after, 0)
         check_choice("precision", self.precision, ("float32", "float64"))
+        self.prior.check(self)
 
     def with_(self, **changes: Any) -> "RunSpec":
         """A copy with some settings changed, each by its own name.
@@ -95,7 +122,7 @@ class RunSpec:
         return dataclasses.replace(self, **changed, **own)
 
     def settings(self) -> dict[str, Any]:
-        """Every setting by its own name; ``task``, ``optimizer``, ``prior``: their kinds."""
+        """Every setting by its own name; of each family in ``FAMILIES``, the kind."""
         flat: dict[str, Any] = {part: getattr(self, part).kind for part in FAMILIES}
         for part in PARTS:
             one = getattr(self, part)
@@ -132,7 +159,7 @@ class RunSpec:
                 refuse(name, value, ", ".join(sorted(known)))
             if name in PARTS:
                 value = dict(value)
-                part = FAMILIES[name][value.pop("kind")] if name in FAMILIES else ModelSpec
+                part = FAMILIES[name][value.pop("kind")] if name in FAMILIES else PARTS[name]
                 for inner in value:
                     if inner not in _field_names(part):
                         refuse(f"{name}.{inner}", value[inner], ", ".join(_field_names(part)))
@@ -152,8 +179,7 @@ def _frozen(value: Any) -> Any:
 
 
 def _check_part(part: str, value: object) -> None:
-    bases = {"task": Task, "model": ModelSpec, "optimizer": OptimizerSpec, "prior": Prior}
-    if not isinstance(value, bases[part]):
+    if not isinstance(value, PARTS[part]):
         kinds = f", or one of {', '.join(FAMILIES[part])}" if part in FAMILIES else ""
         refuse(part, value, f"settings of a {part}{kinds}")
 

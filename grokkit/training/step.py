@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from jaxtyping import Float
+import torch
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from grokkit.model.attention import Attention, Scores
@@ -26,6 +27,14 @@ class StepOutput:
     attention: Attention
     score_gradient: Scores | None
 
+    def take(self, rows: Int[Tensor, "run row"]) -> "StepOutput":
+        """Some examples of each run, each run's own."""
+        run = torch.arange(len(rows), device=rows.device).unsqueeze(1)
+        gradient = None if self.score_gradient is None else self.score_gradient[run, rows]
+        return StepOutput(
+            self.loss[run, rows], self.logits[run, rows], self.attention[run, rows], gradient
+        )
+
 
 @runtime_checkable
 class Step(Protocol):
@@ -37,5 +46,13 @@ class Step(Protocol):
         Args:
             epoch: the number of whole epochs that came before, for schedules.
             record: whether the score gradient is kept too.
+        """
+        ...
+
+    def take(self, rows: Int[Tensor, "run row"]) -> "Step":
+        """The same step on some examples of each run, such as a minibatch.
+
+        Args:
+            rows: which examples, each run's own.
         """
         ...

@@ -1,7 +1,7 @@
 """The engine: a group of runs, trained together from epoch to epoch.
 
 A group is a list of specs that differ only in what may vary along the run axis: the seed
-and the numbers of the optimizer and the prior. A run's result does not depend on the rest
+and the numbers of the optimizer, the prior, the accelerator and the controls. A run's result does not depend on the rest
 of its group: a run that ends early keeps the weights that it had then, and its records
 end there.
 """
@@ -20,13 +20,14 @@ from torch import Tensor
 from grokkit.errors import refuse
 from grokkit.model import Batch, Layout, Parameters, initialise
 from grokkit.training.analytic_step import AnalyticStep
-from grokkit.training.autograd_step import AutogradStep
+from grokkit.training.choose_step import choose_step
+from grokkit.training.controls import MLPSphere, QKPenalty
 from grokkit.training.interrupts import interrupts_held
+from grokkit.training.minibatches import Minibatches
 from grokkit.training.optimizers import is_number
-from grokkit.training.priors import KLPrior
 from grokkit.training.probes import Probes
 from grokkit.training.spec import RunSpec
-from grokkit.training.step import Step
+from grokkit.training.step import Step, StepOutput
 
 GROKKED = 0.99
 """The test accuracy at which a run has grokked (the paper's rule)."""
@@ -34,10 +35,10 @@ GROKKED = 0.99
 
 def group_key(spec: RunSpec) -> tuple[object, ...]:
     """Specs with equal keys can be trained as one group."""
-    families: tuple[Any, ...] = (spec.optimizer, spec.prior)
-    kinds = [type(one) for one in families]
-    fixed = [tuple(v for v in astuple(one) if not is_number(v)) for one in families]
-    rest = (spec.epochs, spec.record_every, spec.stop_after, spec.precision)
+    parts: tuple[Any, ...] = (spec.optimizer, spec.prior, spec.accelerator, spec.controls)
+    kinds = [type(one) for one in parts]
+    fixed = [tuple(v for v in astuple(one) if not is_number(v)) for one in parts]
+    rest = (spec.epochs, spec.batch_size, spec.record_every, spec.stop_after, spec.precision)
     return (spec.task, spec.model, *kinds, *fixed, *rest)
 
 
@@ -101,7 +102,14 @@ class Trainer:
         seeds = [one.seed for one in specs]
         self.weights = initialise(layout, spec.model, seeds).to(self.device, dtype)
         self.optimizer = spec.optimizer.start([one.optimizer for one in specs], self.weights)
-        self.step = self._choose_step()
+        self.accelerator = spec.accelerator.start([one.accelerator for one in specs], self.weights)
+        controls = [one.controls for one in specs]
+        self._sphere = MLPSphere.of(controls, self.weights)
+        self._qk_penalty = QKPenalty.of(controls, self.weights)
+        self.batches = None
+        if spec.batch_size is not None:
+            self.batches = Minibatches(spec.batch_size, len(shape.train), seeds, self.device)
+        self.step: Step = choose_step(self.specs, self.train, self.weights)
         flags = [one.mirrored for one in data if one.mirrored is not None]
         mirrored = torch.stack(flags).to(self.device) if flags else None
         self.probes = Probes(spec.model, self.train, test, extra, mirrored, self.weights)
@@ -122,16 +130,6 @@ class Trainer:
     def done(self) -> bool:
         """Whether every run has ended."""
         return len(self.records.ended) == len(self.specs)
-
-    def _choose_step(self) -> Step:
-        spec = self.specs[0]
-        default = spec.model.attention == "softmax" and spec.model.readout == "classifier"
-        strengths = [s.prior.kl_strength for s in self.specs if type(s.prior) is KLPrior]
-        if default and len(strengths) == len(self.specs):
-            beta = torch.tensor(strengths, dtype=torch.float64, device=self.device)
-            return AnalyticStep(spec.model, self.train, self.weights, beta)
-        priors = [one.prior for one in self.specs]
-        return AutogradStep(spec.model, self.train, self.weights, priors)
 
     def advance(
         self,
@@ -164,7 +162,7 @@ class Trainer:
                     if self.done:
                         break
                     with interrupts_held():
-                        self.optimizer.step()
+                        self._train()
                         self.epoch += 1
                     if on_epoch is not None:
                         now = time.perf_counter()
@@ -174,16 +172,41 @@ class Trainer:
             self.seconds += time.perf_counter() - started
 
     def _look(self) -> bool:
-        """The loss and the gradient at these weights, and a record of them if one is due."""
+        """A record of these weights if one is due; with full batches, always their gradient."""
         spec, epochs = self.specs[0], self.records.epochs
         due = self.epoch % spec.record_every == 0 or self.epoch == spec.epochs
         recording = due and not (epochs and epochs[-1] == self.epoch)
-        output = self.step(self.epoch, record=recording)
-        self._watch(output.loss)
-        if recording:
-            self.records.add(self.epoch, self.probes(output))
-            self._end_runs()
+        if recording or self.batches is None:
+            output = self._differentiate(self.step, recording)
+            if recording:
+                self.records.add(self.epoch, self.probes(output))
+                self._end_runs()
         return recording
+
+    def _differentiate(self, step: Step, record: bool = False) -> StepOutput:
+        """Fill the gradient of the whole objective at these weights."""
+        output = step(self.epoch, record=record)
+        if self._qk_penalty is not None:
+            self._qk_penalty()
+        self._watch(output.loss)
+        return output
+
+    def _train(self) -> None:
+        """One epoch's optimizer steps; the gradient of a full batch is there already."""
+        if self.batches is None:
+            self._update()
+            return
+        for rows in self.batches(self.epoch):
+            self._differentiate(self.step.take(rows))
+            self._update()
+
+    def _update(self) -> None:
+        """One optimizer step with the gradient that is there."""
+        if self.accelerator is not None:
+            self.accelerator()
+        self.optimizer.step()
+        if self._sphere is not None:
+            self._sphere()
 
     def state(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
         """All that a resumed group needs: plain values, for JSON, and tensors by name.
@@ -202,6 +225,7 @@ class Trainer:
         }
         tensors = {"weights": self.weights.flat, "broken": self._broken}
         tensors |= {f"optimizer/{name}": value for name, value in self.optimizer.state().items()}
+        tensors |= {f"accelerator/{name}": value for name, value in self._filter_state().items()}
         tensors |= {f"records/{name}": torch.stack(all_) for name, all_ in records.values.items()}
         tensors |= {f"final/{run}": row for run, row in self._final.items()}
         return facts, tensors
@@ -215,6 +239,8 @@ class Trainer:
             self._broken.copy_(tensors["broken"])
             for name, value in self.optimizer.state().items():
                 value.copy_(tensors[f"optimizer/{name}"])
+            for name, value in self._filter_state().items():
+                value.copy_(tensors[f"accelerator/{name}"])
         self.records = Records(
             list(facts["record_epochs"]),
             {
@@ -225,6 +251,9 @@ class Trainer:
             {run: message for run, message in facts["messages"]},
         )
         self._final = {run: tensors[f"final/{run}"].to(self.device) for run in self.records.ended}
+
+    def _filter_state(self) -> dict[str, Tensor]:
+        return {} if self.accelerator is None else self.accelerator.state()
 
     def save(self, path: str | Path) -> Path:
         """Write a checkpoint: :func:`grokkit.training.checkpoint.save_checkpoint`."""

@@ -1,5 +1,6 @@
 """Waves whose frequency is known, and tables that have none."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -201,3 +202,10 @@ def test_what_has_no_table_is_refused():
         logit_table(torch.zeros(1, three.examples, 3), three, 3)
     with pytest.raises(SettingError, match="p: got 12"):
         embedding_power({"token_embedding": torch.zeros(1, 11, 2)}, 12)
+
+
+def test_sequences_that_are_not_read_out_at_their_end_are_refused():
+    batch = whole(TASKS[0], seeds=(0,))
+    early = dataclasses.replace(batch, query=torch.full_like(batch.targets, 3))
+    with pytest.raises(SettingError, match="query: got"):
+        all_sequences(early, batch)

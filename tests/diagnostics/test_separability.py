@@ -186,3 +186,10 @@ def test_a_lipschitz_bound_below_the_networks_own_is_refused():
     forward, weights = solved(margin=1.0)
     with pytest.raises(SettingError, match="lipschitz_max: got"):
         separability(forward, weights, lipschitz_max=torch.tensor([1e-3]))
+
+
+def test_frozen_attention_is_refused():
+    model = ModelSpec(d_model=12, d_mlp=10, attention="oracle")
+    batch, weights = group(TASKS["alphabet"], model)
+    with pytest.raises(SettingError, match="attention: got 'oracle'; allowed: softmax, relu"):
+        separability(Transformer(model, batch, weights.layout.length), weights)

@@ -9,7 +9,7 @@ from torch.nn import functional
 from grokkit.bench.textbook import Textbook, objective
 from grokkit.diagnostics import attention_gradient, score_gradient_norm
 from grokkit.model import Transformer
-from grokkit.training import KLPrior
+from grokkit.training import KLPrior, RunSpec
 from grokkit.training.autograd_step import AutogradStep
 from tests.model.cases import MODELS, TASKS, group, textbook_of
 
@@ -53,7 +53,8 @@ def test_norms_are_those_of_autograds_gradients_of_the_cross_entropy_alone(task,
         # Scores with at least one positive in every sequence, where M has a gradient.
         with torch.no_grad():
             weights["position_embedding"][:, 0] += 3 * weights["W_Q"].sum()
-    step = AutogradStep(model, batch, weights, [KLPrior(b) for b in (0.0, 0.5, 2.0)])
+    specs = [RunSpec(prior=KLPrior(beta)) for beta in (0.0, 0.5, 2.0)]
+    step = AutogradStep(model, batch, weights, specs[0].prior.start(specs, batch))
     output = step(0, record=True)
     assert output.score_gradient is not None
     instruments = Transformer(model, batch, weights.layout.length)
@@ -92,7 +93,8 @@ def test_lemma_5_1_bounds_the_score_gradient_of_a_real_network():
 
     model = MODELS["1 heads softmax classifier"]
     batch, weights = group(TASKS["alphabet"], model)
-    output = AutogradStep(model, batch, weights, [KLPrior()] * 3)(0, record=True)
+    specs = [RunSpec()] * 3
+    output = AutogradStep(model, batch, weights, specs[0].prior.start(specs, batch))(0, record=True)
     assert output.score_gradient is not None
     instruments = Transformer(model, batch, weights.layout.length)
     with torch.no_grad():

@@ -1,5 +1,7 @@
 """Conjecture E.1's measured variance and its bound."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 import torch
@@ -50,3 +52,22 @@ def test_equal_scores_have_no_variance():
         weights["W_Q"].zero_()
     found = score_variance(Transformer(model, batch, weights.layout.length), weights)
     assert (found.largest == 0).all() and (found.bound == 0).all()
+
+
+def test_positions_after_the_query_do_not_count():
+    model = MODELS["2 heads softmax classifier"]
+    batch, weights = group(TASKS["alphabet"], model)
+    query = torch.arange(batch.examples).expand(batch.runs, -1) % batch.tokens.shape[2]
+    seeing = dataclasses.replace(batch, query=query)
+    forward = Transformer(model, seeing, weights.layout.length)
+    found = score_variance(forward, weights)
+    scores = forward.look_up(forward.slot_scores(weights, forward.embed(weights))).detach()
+    for run in range(batch.runs):
+        for head in range(model.heads):
+            each = [
+                scores[run, example, : int(query[run, example]) + 1, head].var(correction=0).item()
+                for example in range(batch.examples)
+            ]
+            assert found.mean[run, head].item() == pytest.approx(np.mean(each), rel=1e-9)
+            assert found.largest[run, head].item() == pytest.approx(max(each), rel=1e-9)
+    assert (found.largest <= found.bound).all()

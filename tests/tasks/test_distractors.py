@@ -13,7 +13,7 @@ from grokkit.tasks import (
 from tests.tasks.reference import operands
 
 
-def slots(task: ModularAddition, seed: int = 0) -> torch.Tensor:
+def gaps(task: ModularAddition, seed: int = 0) -> torch.Tensor:
     """The distractor tokens of all sequences, in the order of their groups."""
     data = task.build(seed)
     tokens = torch.cat((data.train.tokens, data.test.tokens))
@@ -27,12 +27,12 @@ def test_constant_distractors_are_one_own_token_per_position() -> None:
     task = ModularAddition(p=5, length=6, positions=(1, 2), distractors="constant")
     data = task.build(seed=0)
     assert data.vocabulary == ("0", "1", "2", "3", "4", "=", "·0", "·3", "·4")
-    assert (slots(task) == torch.tensor([6, 7, 8])).all()
+    assert (gaps(task) == torch.tensor([6, 7, 8])).all()
 
 
 def test_random_distractors_are_operand_tokens() -> None:
     task = ModularAddition(p=13, distractors="random")
-    found = slots(task)
+    found = gaps(task)
     assert set(found.unique().tolist()) == set(range(13))
     assert task.build(seed=0).n_tokens == 14
 
@@ -40,7 +40,7 @@ def test_random_distractors_are_operand_tokens() -> None:
 @pytest.mark.parametrize(("alphabet", "size"), [(None, 4), (2, 2), (30, 30)])
 def test_an_alphabet_has_tokens_of_its_own(alphabet, size) -> None:
     task = ModularAddition(p=23, alphabet=alphabet)
-    assert set(slots(task).unique().tolist()) == set(range(24, 24 + size))
+    assert set(gaps(task).unique().tolist()) == set(range(24, 24 + size))
     vocabulary = task.build(seed=0).vocabulary
     assert len(vocabulary) == len(set(vocabulary)) == 24 + size
     assert vocabulary[24:26] == ("A", "B")
@@ -49,7 +49,7 @@ def test_an_alphabet_has_tokens_of_its_own(alphabet, size) -> None:
 @pytest.mark.parametrize("distractors", ["random", "alphabet"])
 def test_random_symbols_are_uniform_and_independent_of_the_input(distractors) -> None:
     task = ModularAddition(p=53, distractors=distractors)
-    found = slots(task)
+    found = gaps(task)
     first, second = found.T
     counts = first.unique(return_counts=True)[1].double()
     assert ((counts / counts.sum() * len(counts) - 1).abs() < 0.5).all()
@@ -59,24 +59,24 @@ def test_random_symbols_are_uniform_and_independent_of_the_input(distractors) ->
 
 
 def test_draws_differ_and_more_draws_keep_the_first() -> None:
-    one = slots(ModularAddition(p=11, distractors="random"))
-    three = slots(ModularAddition(p=11, distractors="random", draws=3)).reshape(121, 3, 2)
+    one = gaps(ModularAddition(p=11, distractors="random"))
+    three = gaps(ModularAddition(p=11, distractors="random", draws=3)).reshape(121, 3, 2)
     assert torch.equal(three[:, 0], one)
     assert (three[:, 1] != three[:, 2]).any(dim=1).double().mean() > 0.9
 
 
 def test_distractors_do_not_depend_on_the_split() -> None:
-    few = slots(ModularAddition(p=11, train_fraction=0.2))
-    many = slots(ModularAddition(p=11, train_fraction=0.8, split="unordered"))
+    few = gaps(ModularAddition(p=11, train_fraction=0.2))
+    many = gaps(ModularAddition(p=11, train_fraction=0.8, split="unordered"))
     assert torch.equal(few, many)
 
 
 def test_other_seeds_give_other_distractors() -> None:
     task = ModularAddition(p=11)
-    assert not torch.equal(slots(task, seed=0), slots(task, seed=1))
+    assert not torch.equal(gaps(task, seed=0), gaps(task, seed=1))
 
 
-def test_a_sequence_without_slots_adds_no_tokens() -> None:
+def test_a_sequence_without_gaps_adds_no_tokens() -> None:
     for kind in ("constant", "random", "alphabet"):
         assert ModularAddition(p=5, length=3, distractors=kind).build(0).n_tokens == 6
 

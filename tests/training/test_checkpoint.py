@@ -6,6 +6,7 @@ import os
 import resource
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -254,11 +255,11 @@ def stop_at(monkeypatch: pytest.MonkeyPatch, call: int) -> list[int]:
     """Interrupts the training step at its ``call``-th call; counts the calls."""
     real, calls = AnalyticStep.__call__, [0]
 
-    def step(self: AnalyticStep, record: bool = False) -> object:
+    def step(self: AnalyticStep, *args: Any, **named: Any) -> object:
         calls[0] += 1
         if calls[0] == call:
             raise KeyboardInterrupt
-        return real(self, record)
+        return real(self, *args, **named)
 
     monkeypatch.setattr(AnalyticStep, "__call__", step)
     return calls

@@ -9,6 +9,7 @@ import pytest
 import xarray as xr
 
 import grokkit.training.files as files
+from grokkit.diagnostics import grok_epoch, memorise_epoch
 from grokkit.tasks import LongerAddition, ModularAddition, ModularSubtraction
 from grokkit.training import (
     RunSpec,
@@ -162,7 +163,7 @@ def test_thinning_rounds_floats_and_keeps_counts(bits_kept):
     spec = SMALL.with_(epochs=200, record_every=1, seed=1)
     whole = train([spec, spec.with_(learning_rate=1e30), spec.with_(kl_strength=1.0)])
     small = thin(whole, records=30, mantissa_bits=bits_kept)
-    assert 20 <= small.sizes["epoch"] <= 32
+    assert 20 <= small.sizes["epoch"] <= 32 + 3 * 7  # and what happened to each run
     assert small.epoch.values[0] == 0 and small.epoch.values[-1] == 200
     gaps = np.diff(small.epoch.values)
     assert gaps[0] == 1 and gaps[-1] > 10
@@ -182,6 +183,28 @@ def test_thinning_rounds_floats_and_keeps_counts(bits_kept):
             assert not (ours.view(np.uint32) << (9 + bits_kept)).any(), name
     assert small.attrs["mantissa_bits"] == bits_kept
     assert specs_of(small) == specs_of(whole)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_thinning_moves_no_event_of_any_run(seed):
+    """Made-up curves: the epochs that people quote are the same on the small History."""
+    chance = np.random.default_rng(seed)
+    epochs = np.arange(0, 5001, 25)
+    when = chance.uniform(100, 4000, size=(4, 3, 1))
+    curves = 1 / (1 + np.exp(-(epochs - when) / 150))
+    whole = xr.Dataset(
+        {
+            "train_accuracy": (("run", "epoch"), curves[:, 0]),
+            "test_accuracy": (("run", "epoch"), curves[:, 1]),
+            "kl": (("run", "epoch"), 1 - curves[:, 2]),
+        },
+        coords={"epoch": epochs, "ended": ("run", [5000, 4500, 5000, 3000])},
+    )
+    small = thin(whole, records=20)
+    assert small.sizes["epoch"] < 60
+    for rule in (memorise_epoch, grok_epoch, lambda history: grok_epoch(history, 0.95)):
+        assert bits(rule(small).values) == bits(rule(whole).values)
+    assert set(small.ended.values) <= set(small.epoch.values)
 
 
 def test_thinning_makes_a_smaller_file_and_the_original_stays(tmp_path):

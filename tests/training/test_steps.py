@@ -8,9 +8,10 @@ import torch
 from grokkit.bench.textbook import objective
 from grokkit.diagnostics import attention_kl
 from grokkit.model import MLP_WEIGHTS, Batch, Layout, ModelSpec, Parameters, attend
-from grokkit.training import KLPrior
+from grokkit.training import KLPrior, RunSpec
 from grokkit.training.analytic_step import AnalyticStep
 from grokkit.training.autograd_step import AutogradStep
+from grokkit.training.priors import ScheduledPenalty
 from grokkit.training.step import Step, StepOutput
 from tests.model.cases import MODELS, TASKS, assert_gradients, group, textbook_of
 
@@ -18,16 +19,21 @@ STRENGTHS = (0.0, 0.1, 3.7)
 DEFAULT = "1 heads softmax classifier"
 
 
+def penalty(batch: Batch, strengths: Sequence[float]) -> ScheduledPenalty:
+    specs = [RunSpec(prior=KLPrior(beta)) for beta in strengths]
+    return ScheduledPenalty(specs, batch)
+
+
 def analytic(
     model: ModelSpec, batch: Batch, weights: Parameters, strengths: Sequence[float]
 ) -> Step:
-    return AnalyticStep(model, batch, weights, torch.tensor(strengths, dtype=torch.float64))
+    return AnalyticStep(model, batch, weights, penalty(batch, strengths))
 
 
 def by_autograd(
     model: ModelSpec, batch: Batch, weights: Parameters, strengths: Sequence[float]
 ) -> Step:
-    return AutogradStep(model, batch, weights, [KLPrior(beta) for beta in strengths])
+    return AutogradStep(model, batch, weights, penalty(batch, strengths))
 
 
 def check_against_textbook(

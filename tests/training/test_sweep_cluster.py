@@ -89,6 +89,6 @@ def test_ctrl_c_returns_the_groups_that_have_come_back(cluster, tmp_path: Path):
 
 
 def test_where_no_scheduler_answers_is_one_line(tmp_path: Path, monkeypatch):
-    monkeypatch.setattr("grokkit.training.cluster.Cluster.__init__.__defaults__", (1.0,))
+    monkeypatch.setattr("grokkit.training.cluster.TIMEOUT", 0.5)
     with pytest.raises(ConnectionError, match="no Dask scheduler answers at tcp://127"):
         sweep([SMALL], tmp_path, scheduler="tcp://127.0.0.1:9")

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 import xarray as xr
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from matplotlib.text import Text
 from PIL import Image
 
 from grokkit.errors import SettingError
@@ -23,8 +25,7 @@ def history() -> xr.Dataset:
 def words(figure: Figure) -> str:
     """All text in a figure."""
     figure.canvas.draw()
-    texts = [item.get_text() for item in figure.findobj() if hasattr(item, "get_text")]
-    return "\n".join(texts)
+    return "\n".join(item.get_text() for item in figure.findobj(Text) if isinstance(item, Text))
 
 
 def size(figure: Figure) -> tuple[int, int]:
@@ -122,7 +123,7 @@ def test_seed_curves_have_one_panel_for_each_unit(history: xr.Dataset):
 def test_seed_curves_draw_the_median_of_all_runs_those_that_stopped_included(history: xr.Dataset):
     stopped = history.where((history.epoch <= 600) | (history.run > 0))
     median = seed_curves(stopped, "test_accuracy").axes[0].get_lines()[-1]
-    np.testing.assert_allclose(median.get_ydata(), history.test_accuracy.isel(run=1))
+    np.testing.assert_allclose(np.asarray(median.get_ydata()), history.test_accuracy.isel(run=1))
 
 
 def test_holding_the_last_value():
@@ -158,7 +159,8 @@ def test_attention_bars_show_the_beginning_the_borders_and_the_end(history: xr.D
 def test_attention_bars_move_to_the_nearest_record(history: xr.Dataset):
     figure = attention_bars(history, 1, epochs=[110, 99, 990])
     assert [ax.get_title("left") for ax in figure.axes] == ["epoch 100", "epoch 1,000"]
-    heights = sorted(bar.get_height() for bar in figure.axes[1].patches)
+    bars = [bar for bar in figure.axes[1].patches if isinstance(bar, Rectangle)]
+    heights = sorted(bar.get_height() for bar in bars)
     assert heights == pytest.approx([0, 0, 0, 0.5, 0.5])
 
 

@@ -1,0 +1,40 @@
+"""Which code computes the gradient of a group of runs."""
+
+from collections.abc import Sequence
+
+from grokkit.model import Batch, Parameters
+from grokkit.training.analytic_step import AnalyticStep
+from grokkit.training.autograd_step import AutogradStep
+from grokkit.training.priors import KLPrior, ScheduledPenalty
+from grokkit.training.spec import RunSpec
+
+
+def choose_step(
+    specs: Sequence[RunSpec], batch: Batch, weights: Parameters
+) -> AnalyticStep | AutogradStep:
+    """The hand-written step where it serves, and autograd for everything else.
+
+    It serves softmax attention, the classifier readout, one query that is the same in
+    every sequence, and the KL prior itself: any target, schedule and head reduction, and
+    its true gradient. A kind derived from KLPrior may mean something else.
+
+    Args:
+        specs: the runs of one group.
+        batch: what they are trained on.
+        weights: the weights of the group.
+
+    Raises:
+        SettingError: the prior makes no sense on these sequences.
+    """
+    model, prior = specs[0].model, specs[0].prior
+    penalty = prior.start(specs, batch)
+    if (
+        model.attention == "softmax"
+        and model.readout == "classifier"
+        and batch.fixed_query
+        and isinstance(penalty, ScheduledPenalty)
+        and type(prior) is KLPrior
+        and prior.penalty_gradient == "true"
+    ):
+        return AnalyticStep(model, batch, weights, penalty)
+    return AutogradStep(model, batch, weights, penalty)

@@ -1,0 +1,124 @@
+"""Controls: what is held fixed so that an effect can be told from its shadow.
+
+A structural prior also changes norms, and norms alone can make a network grok. Two
+controls of the paper (Figure 2, Appendix G.3) take that way out: one holds the norm of the
+MLP, the other shrinks W_Q and W_K as much as one likes without telling them where to look.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from grokkit.diagnostics.phases import grok_epoch
+from grokkit.errors import check_number, refuse
+from grokkit.model import MLP_WEIGHTS, Parameters
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+QK_WEIGHTS = ("W_Q", "W_K")
+"""What the targeted L2 shrinks."""
+
+
+@dataclass(frozen=True)
+class Controls:
+    """What is held fixed; by default nothing is.
+
+    Attributes:
+        mlp_radius: norm-matching: after every step the MLP's parameters, theta_MLP, are
+            scaled to this Frobenius norm, so that only their direction is trained. None:
+            they are left alone. :func:`grokked_radius` reads one off a grokked run.
+        qk_penalty: targeted L2: this times |W_Q|^2 + |W_K|^2 is added to the loss. The
+            paper's control has 0.5; 0 is none.
+    """
+
+    mlp_radius: float | None = None
+    qk_penalty: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.mlp_radius is not None:
+            check_number("mlp_radius", self.mlp_radius, strict=True)
+        check_number("qk_penalty", self.qk_penalty)
+
+
+class QKPenalty:
+    """The gradient of the targeted L2, added to that of the loss.
+
+    Args:
+        group: the controls of each run.
+        weights: whose ``flat_grad`` it is added to.
+    """
+
+    def __init__(self, group: Sequence[Controls], weights: Parameters) -> None:
+        self.weights = weights
+        self.slope = 2 * _per_run([one.qk_penalty for one in group], weights).view(-1, 1, 1)
+
+    @torch.no_grad()
+    def __call__(self) -> None:
+        """Add 2 * qk_penalty * W to the gradients of W_Q and W_K."""
+        for name in QK_WEIGHTS:
+            self.weights.gradient[name].addcmul_(self.slope, self.weights[name])
+
+    @staticmethod
+    def of(group: Sequence[Controls], weights: Parameters) -> "QKPenalty | None":
+        """The penalty of a group; None if no run has one."""
+        return QKPenalty(group, weights) if any(one.qk_penalty > 0 for one in group) else None
+
+
+class MLPSphere:
+    """Norm-matching: the MLP's parameters kept on a sphere.
+
+    Args:
+        radii: the radius of each run.
+        weights: what is scaled.
+    """
+
+    def __init__(self, radii: Sequence[float], weights: Parameters) -> None:
+        self.weights = weights
+        self.radius = _per_run(radii, weights)
+        self.places = [place for name, place, _ in weights.layout.slices() if name in MLP_WEIGHTS]
+
+    @torch.no_grad()
+    def __call__(self) -> None:
+        """Scale theta_MLP of each run to its radius; weights that are all 0 stay so."""
+        parts = [self.weights.flat[:, place] for place in self.places]
+        norms = [torch.linalg.vector_norm(part, dim=1, keepdim=True) for part in parts]
+        norm = torch.linalg.vector_norm(torch.cat(norms, dim=1), dim=1, keepdim=True)
+        scale = self.radius / norm.clamp_min(torch.finfo(norm.dtype).tiny)
+        for part in parts:
+            part.mul_(scale)
+
+    @staticmethod
+    def of(group: Sequence[Controls], weights: Parameters) -> "MLPSphere | None":
+        """The sphere of a group, in which either all runs have a radius or none has."""
+        radii = [one.mlp_radius for one in group if one.mlp_radius is not None]
+        return MLPSphere(radii, weights) if radii else None
+
+
+def grokked_radius(history: "xr.Dataset") -> float:
+    """The MLP norm of runs that have grokked, for ``mlp_radius``.
+
+    The norm at the first record with test accuracy 0.99, the mean over those runs that
+    have one.
+
+    Args:
+        history: one run or several, with ``test_accuracy`` and ``mlp_norm``.
+
+    Raises:
+        SettingError: no run has grokked.
+    """
+    when = np.atleast_1d(grok_epoch(history).values)
+    norms = np.atleast_2d(history.mlp_norm.values)
+    epochs = history.epoch.values
+    at_grok = [row[epochs == at][0] for row, at in zip(norms, when, strict=True) if at == at]
+    if not at_grok:
+        refuse("history", f"{len(when)} runs, none grokked", "at least one run that has grokked")
+    return float(np.mean(at_grok))
+
+
+def _per_run(values: Sequence[float], weights: Parameters) -> Tensor:
+    return torch.tensor(values, dtype=torch.float64).view(-1, 1).to(weights.flat)

@@ -1,0 +1,87 @@
+"""What may stand in for a penalty's gradient: is it its direction that helps?
+
+AdamW divides a gradient by its own size. So any live gradient on the attention parameters
+may end their freeze, whatever it means, and a speed-up by a prior says something about
+structure only beside these two:
+
+    noise       fresh Gaussian noise at every step: no direction at all. Adam's running
+                mean averages it away.
+    shuffled    the penalty's own gradient, every entry with a sign that was drawn once for
+                the run: a direction that lasts, with every magnitude right, and no meaning.
+                About half of the entries climb the penalty.
+
+That the signs stay for the whole run is our choice: drawn anew at each step they would
+be a second kind of noise. Both act on W_Q and W_K, the parameters that starve, and on no
+other (our choice); the embeddings, which the penalty itself reaches too, are left alone.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from grokkit.errors import check_choice
+from grokkit.seeding import generator
+
+PenaltyGradient = Literal["true", "noise", "shuffled"]
+CONTROLLED = ("W_Q", "W_K")
+"""The parameters that a control acts on."""
+
+
+def check_penalty_gradient(value: object) -> None:
+    """Refuse an unknown stand-in.
+
+    Raises:
+        SettingError: naming ``penalty_gradient``.
+    """
+    check_choice("penalty_gradient", value, ("true", "noise", "shuffled"))
+
+
+class Control:
+    """Stands in for the penalty's gradient in a group of runs.
+
+    Random numbers come from a stream of the run's seed and, for noise, the epoch: a run
+    does not depend on its group, and a resumed run needs no state.
+
+    Args:
+        kind: ``noise`` or ``shuffled``.
+        seeds: the seed of each run.
+    """
+
+    def __init__(self, kind: PenaltyGradient, seeds: Sequence[int]) -> None:
+        self.kind = kind
+        self.seeds = list(seeds)
+        self._signs: dict[str, Tensor] = {}
+
+    def __call__(self, gradient: Mapping[str, Tensor], epoch: int) -> dict[str, Tensor]:
+        """The stand-in for each of these gradients.
+
+        Args:
+            gradient: the penalty's gradient, ``[run, *shape]``, by parameter.
+            epoch: the number of whole epochs that came before.
+        """
+        if self.kind == "shuffled":
+            if not self._signs:
+                drawn = self._draw(gradient, "signs")
+                self._signs = {name: noise.sign() for name, noise in drawn.items()}
+            return {name: value * self._signs[name] for name, value in gradient.items()}
+        drawn = self._draw(gradient, f"noise/{epoch}")
+        return {
+            name: drawn[name] * (_norm(value) / _norm(drawn[name]))
+            for name, value in gradient.items()
+        }
+
+    def _draw(self, like: Mapping[str, Tensor], purpose: str) -> dict[str, Tensor]:
+        """Gaussian numbers of these shapes, each run's from its own seed."""
+        rows: dict[str, list[Tensor]] = {name: [] for name in like}
+        for seed in self.seeds:
+            stream = generator(seed, purpose)
+            for name, value in like.items():
+                rows[name].append(torch.randn(value.shape[1:], generator=stream))
+        return {name: torch.stack(drawn).to(like[name]) for name, drawn in rows.items()}
+
+
+def _norm(value: Tensor) -> Tensor:
+    """The Frobenius norm of each run's part, shaped to be multiplied with it."""
+    return torch.linalg.vector_norm(value, dim=tuple(range(1, value.dim())), keepdim=True)
