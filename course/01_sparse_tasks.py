@@ -68,7 +68,7 @@ print(f"{len(train)} pairs to learn, {len(test)} pairs to ask about")
 
 # %%
 oracle = data.train.oracle[0]
-print(oracle)
+viz.mass_bars(oracle, data.train.informative[0], title="The oracle looks at the two numbers")
 
 # %% [markdown]
 # How far the network's attention $\alpha$ is from the oracle is measured by the
@@ -185,7 +185,11 @@ print(f"{data.mirror_rate:.0%} of the test pairs have their mirror image in the 
 my_guess_about_mirrors = None
 
 # %%
-viz.seed_curves(recorded, ["mirrored_accuracy", "unmirrored_accuracy"])
+viz.seed_curves(
+    recorded,
+    ["mirrored_accuracy", "unmirrored_accuracy", "kl"],
+    title="First that order does not matter, then addition",
+)
 
 # %% [markdown]
 # There are two discoveries, not one. First the network learns that order does not matter: it

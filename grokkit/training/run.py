@@ -1,5 +1,7 @@
 """``train``: specs in, History out."""
 
+import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -200,7 +202,8 @@ class Collector:
             unit="epoch",
             desc=title,
             smoothing=0 if self._many else 0.3,
-            disable=None if progress else True,
+            disable=not (progress and _somebody_looks()),
+            leave=not _in_notebook(),
         )
 
     def __enter__(self) -> "Collector":
@@ -264,3 +267,15 @@ class Collector:
         step = epochs - self._shown[job.first]
         self._shown[job.first] = epochs
         self._bar.update(step)
+
+
+def _somebody_looks() -> bool:
+    """Whether a progress bar would be seen: in a notebook or on a terminal, not in a log."""
+    quiet = os.environ.get("TQDM_DISABLE", "") not in ("", "0")
+    return not quiet and (_in_notebook() or sys.stderr.isatty())
+
+
+def _in_notebook() -> bool:
+    from tqdm.auto import tqdm
+
+    return any(base.__module__ == "tqdm.notebook" for base in tqdm.__mro__)
