@@ -65,10 +65,10 @@ def beside(question: str, predicted: Any, measured: Any, unit: str = "") -> Besi
     Args:
         question: what was asked; also the name under which it is kept.
         predicted: the learner's answer: a number, a text, or None.
-        measured: what came out; None is shown as "never".
+        measured: what came out; None and nan (a censored epoch) are shown as "never".
         unit: what numbers are counted in.
     """
-    measured = "never" if measured is None else measured
+    measured = "never" if measured is None or measured != measured else measured
     if predicted is not None:
         everything = kept() | {question: {"predicted": predicted, "measured": measured}}
         text = json.dumps(everything, indent=1, default=str)

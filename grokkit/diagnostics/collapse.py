@@ -70,5 +70,5 @@ def softmax_collapse(
     share = rounded.softmax(dim=-1)
     no_target = share.gather(-1, own).squeeze(-1) == 1
     no_other = (share.scatter(-1, own, 0) == 0).all(dim=-1)
-    lost = (usual == 0, no_target, no_target & no_other)
+    lost = (usual == 0, no_target, no_other)
     return Collapse(*(torch.bincount(run[which], minlength=len(logits)) for which in lost))

@@ -155,10 +155,6 @@ def _substitutions(model: Transformer, weights: Parameters) -> _Found:
     embedding = model.embed(weights)
     values = model.slot_values(weights, embedding).double().transpose(1, 2)
     scores = model.slot_scores(weights, embedding).squeeze(1).double().transpose(1, 2)
-    if model.spec.attention == "relu":
-        unnormalised = scores.relu()
-    else:
-        unnormalised = (scores - scores.amax(dim=2, keepdim=True)).exp()
     separation = values.new_full((batch.runs, heads), torch.inf)
     spread = values.new_zeros((batch.runs, heads))
     pair_mass = values.new_full((batch.runs,), torch.inf)
@@ -169,22 +165,48 @@ def _substitutions(model: Transformer, weights: Parameters) -> _Found:
             own = at[:, position]
             tokens = own.unique()
             rest = torch.cat((at[:, :position], at[:, position + 1 :]), dim=1)
-            weight = unnormalised[run][:, rest]
-            total = weight.sum(dim=2)
-            centroid = torch.einsum("hep,hepd->hed", weight, values[run][:, rest])
-            centroid = centroid / total.unsqueeze(-1)
+            share, mass, alone = _without(
+                model.spec.attention, scores[run][:, rest], scores[run][:, tokens]
+            )
+            centroid = torch.einsum("hep,hepd->hed", share, values[run][:, rest])
             value = values[run][:, tokens]
             # The largest distances keep their digits in this fast form; the least would not.
             reach = torch.cdist(centroid, value, compute_mode="use_mm_for_euclid_dist")
-            reach = torch.where(total.unsqueeze(-1) > 0, reach, 0)
+            reach = torch.where(alone.unsqueeze(-1), 0, reach)
             spread[run] = torch.maximum(spread[run], reach.amax(dim=(1, 2)))
             if len(tokens) > 1:
                 gaps = torch.stack([torch.pdist(of_head).min() for of_head in value])
                 separation[run] = torch.minimum(separation[run], gaps)
-            mass = unnormalised[run][:, tokens].unsqueeze(1)
-            mass = (mass / (mass + total.unsqueeze(-1))).sum(dim=0)
+            mass = mass.sum(dim=0)
             same = own.unsqueeze(1) == tokens
             before = mass[same].unsqueeze(1)
             pairs = torch.where(same, torch.inf, before + mass)
             pair_mass[run] = torch.minimum(pair_mass[run], pairs.min())
     return _Found(separation, spread, pair_mass)
+
+
+class _Rest(NamedTuple):
+    share: Float[Tensor, "head example rest"]
+    mass: Float[Tensor, "head example token"]
+    alone: Bool[Tensor, "head example"]
+
+
+def _without(
+    kind: str, rest: Float[Tensor, "head example rest"], tokens: Float[Tensor, "head token"]
+) -> _Rest:
+    """How the rest of each sequence shares its attention, and what each token would leave it.
+
+    Returns:
+        The shares of the rest, which sum to 1; alpha_i for each token in position i; and
+        where the rest has no attention to share, so that it has no centroid.
+    """
+    if kind == "softmax":
+        against = torch.logsumexp(rest, dim=2).unsqueeze(-1)
+        mass = torch.sigmoid(tokens.unsqueeze(1) - against)
+        return _Rest(rest.softmax(dim=2), mass, torch.zeros_like(rest[..., 0], dtype=torch.bool))
+    weight, own = rest.relu(), tokens.relu().unsqueeze(1)
+    total = weight.sum(dim=2, keepdim=True)
+    # Where no score is positive at all, attention is uniform.
+    mass = torch.where(own + total > 0, own / (own + total), 1 / (rest.shape[2] + 1))
+    alone = total == 0
+    return _Rest(weight / torch.where(alone, 1, total), mass, alone.squeeze(2))

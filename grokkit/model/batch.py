@@ -4,9 +4,10 @@ The runs of a group may differ in their seed, and so in their split and their di
 they agree in the number of examples, the length, and the vocabulary.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import Any
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -124,7 +125,7 @@ class Batch:
 
     def run(self, index: int) -> "Batch":
         """The sequences of one run, as a group of one."""
-        return Batch(*(None if part is None else part[index : index + 1] for part in self._parts()))
+        return self._each(lambda part: part[index : index + 1])
 
     def take(self, rows: Int[Tensor, "run row"]) -> "Batch":
         """Some examples of each run, such as a minibatch.
@@ -133,7 +134,9 @@ class Batch:
             rows: which examples, each run's own.
         """
         run = torch.arange(self.runs, device=rows.device).unsqueeze(1)
-        return Batch(*(None if part is None else part[run, rows] for part in self._parts()))
+        return self._each(lambda part: part[run, rows])
 
-    def _parts(self) -> list[Tensor | None]:
-        return [getattr(self, one.name) for one in fields(self)]
+    def _each(self, change: Callable[[Tensor], Tensor]) -> "Batch":
+        parts = {one.name: getattr(self, one.name) for one in fields(self)}
+        changed: dict[str, Any] = {n: x if x is None else change(x) for n, x in parts.items()}
+        return Batch(**changed)

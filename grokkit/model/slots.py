@@ -83,9 +83,7 @@ class Slots:
         asking, future = (
             None if part is None else part[run, rows] for part in (self.asking, self.future)
         )
-        return Slots(
-            self.position, self.token, self.queries, self.index[run, rows], asking, future
-        )
+        return Slots(self.position, self.token, self.queries, self.index[run, rows], asking, future)
 
     def readers(self, heads: int) -> "Readers":
         """Who reads which slot, for a number of heads."""

@@ -8,7 +8,7 @@ rounded to 10 bits, with the specs, versions, device and seconds that made it. N
 to believe it: ``grokkit runs record NAME`` makes it again from the same specs.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ from grokkit.training import RunSpec, grid, load_history, presets, save_history,
 if TYPE_CHECKING:
     import xarray as xr
 
-RECIPES: Mapping[str, Callable[[], list[RunSpec]]] = {
+RECIPES: dict[str, Callable[[], list[RunSpec]]] = {
     "classroom": lambda: grid(presets["classroom"], seed=range(5)),
 }
 """What each recording is a recording of."""

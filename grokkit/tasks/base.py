@@ -10,7 +10,7 @@ Axis names: ``example`` (a sequence), ``pos`` (a position in it).
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -79,7 +79,8 @@ class Sequences:
 
     def _each(self, change: Callable[[Tensor], Tensor]) -> "Sequences":
         parts = {f.name: getattr(self, f.name) for f in fields(self)}
-        return Sequences(**{n: None if x is None else change(x) for n, x in parts.items()})
+        changed: dict[str, Any] = {n: x if x is None else change(x) for n, x in parts.items()}
+        return Sequences(**changed)
 
 
 @dataclass(frozen=True, eq=False)

@@ -69,6 +69,7 @@ class AnalyticStep:
         self.spec = spec
         self.weights = weights
         self.model = Transformer(spec, batch, weights.layout.length)
+        self.query = self.model.slots.query
         self.penalty = penalty if penalty is not None and penalty.active else None
         self._prepare()
 
@@ -103,7 +104,7 @@ class AnalyticStep:
 
         # Forward, on slots.
         x = model.embed(w)
-        x_q = x[:, model.slots.query : model.slots.query + 1]
+        x_q = x[:, self.query : self.query + 1]
         query = x_q @ w["W_Q"]
         key = x @ w["W_K"]
         table = (key * query).unflatten(-1, (heads, -1)).sum(-1) * scale
@@ -173,7 +174,7 @@ class AnalyticStep:
         torch.bmm(x.transpose(1, 2), d_key, out=g["W_K"])
         torch.bmm(x.transpose(1, 2), d_value, out=g["W_V"])
         d_x = torch.baddbmm(d_key @ w["W_K"].transpose(1, 2), d_value, w["W_V"].transpose(1, 2))
-        d_x[:, model.slots.query] += (d_query @ w["W_Q"].transpose(1, 2)).squeeze(1)
+        d_x[:, self.query] += (d_query @ w["W_Q"].transpose(1, 2)).squeeze(1)
         g["token_embedding"].zero_().index_add_(1, model.slots.token, d_x)
         g["position_embedding"].zero_().index_add_(1, model.slots.position, d_x)
         return StepOutput(loss, self.logits, attention, score_gradient)

@@ -15,8 +15,8 @@ def choose_step(
     """The hand-written step where it serves, and autograd for everything else.
 
     It serves softmax attention, the classifier readout, one query that is the same in
-    every sequence, and the KL prior itself: any target, schedule and head reduction, and
-    its true gradient. A kind derived from KLPrior may mean something else.
+    every sequence, informative positions in all of them, and the KL prior itself: any
+    target, schedule and head reduction, and its true gradient. A kind derived from KLPrior may mean something else.
 
     Args:
         specs: the runs of one group.
@@ -32,6 +32,7 @@ def choose_step(
         model.attention == "softmax"
         and model.readout == "classifier"
         and batch.fixed_query
+        and batch.graded is None
         and isinstance(penalty, ScheduledPenalty)
         and type(prior) is KLPrior
         and prior.penalty_gradient == "true"

@@ -22,15 +22,20 @@ sweep costs no finished group.
 """
 
 import secrets
+import time
 from collections.abc import Sequence
 from typing import Any
 
 from grokkit.errors import SettingError
 from grokkit.training.history import from_bytes, to_bytes
 from grokkit.training.jobs import Job, Watch, train_job
+from grokkit.training.trainer import Trainer
 
 TIMEOUT = 20.0
 """The seconds in which a scheduler has to answer."""
+
+PATIENCE = 1.0
+"""The seconds after which a worker looks whether its result is still wanted."""
 
 
 class Cluster:
@@ -75,34 +80,56 @@ class Cluster:
                 client.submit(train_here, job.to_dict(), key=f"grokkit-{sweep}-{job.first}"): job
                 for job in jobs
             }
+            # Results are fetched the moment they are there, and not when they are asked for:
+            # until then they are in the memory of a worker that may be lost.
+            arriving = as_completed(
+                list(futures), with_results=True, raise_errors=False, loop=client.loop
+            )
             try:
-                for future in as_completed(list(futures), loop=client.loop):
-                    self._hear(future, futures.pop(future), watch)
+                for future, result in arriving:
+                    self._hear(future, result, futures.pop(future), watch)
             except KeyboardInterrupt:
                 client.cancel(list(futures))
                 return True
         return False
 
     @staticmethod
-    def _hear(future: Any, job: Job, watch: Watch) -> None:
-        try:
-            data = future.result()
-        except SettingError:
-            raise
-        except Exception as problem:  # whatever the worker raised, or that it is gone
-            line = " ".join(str(problem).split())
-            watch.failed(job, f"{type(problem).__name__}: {line}")
-        else:
-            watch.finished(job, from_bytes(data, job.name))
+    def _hear(future: Any, result: Any, job: Job, watch: Watch) -> None:
+        if future.status == "finished":
+            watch.finished(job, from_bytes(result, job.name))
+            return
+        # What the worker raised with its type and traceback, or that it is gone.
+        problem = result[1] if isinstance(result, tuple) else result
+        if isinstance(problem, SettingError):
+            raise problem
+        line = " ".join(str(problem).split())
+        watch.failed(job, f"{type(problem).__name__}: {line}")
 
 
 def train_here(plain: dict[str, Any]) -> bytes:
-    """What a Dask worker does: train one job, and return its History as netCDF."""
+    """What a Dask worker does: train one job, and return its History as netCDF.
+
+    It stops once nobody waits for the result any more, because the sweep was interrupted
+    or killed: Dask by itself lets a task run to its end.
+    """
     import torch
+    from distributed import get_worker
 
     # For good: were a second job to end in this process, it would set the number back.
     torch.set_num_threads(1)
-    history, interrupted = train_job(Job.from_dict(plain))
+    worker = get_worker()
+    key = worker.get_current_task()
+    looked = time.monotonic()
+
+    def look(now: Trainer) -> None:
+        nonlocal looked
+        if time.monotonic() - looked > PATIENCE:
+            looked = time.monotonic()
+            task = worker.state.tasks.get(key)
+            if task is None or task.state == "cancelled":
+                raise KeyboardInterrupt
+
+    history, interrupted = train_job(Job.from_dict(plain), on_epoch=look)
     if history is None or interrupted:
-        raise RuntimeError("the worker was interrupted")
+        raise RuntimeError("interrupted")
     return to_bytes(history)

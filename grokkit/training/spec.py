@@ -2,7 +2,8 @@
 
 The same spec and the same seed give the same run. A spec is made of the settings of each
 room: the task, the model, the optimizer, the prior, the accelerator, the controls. Their
-field names are all different, so a setting is known by its own name alone: ``spec.with_(p=43, weight_decay=2.0)``.
+field names are all different, so a setting is known by its own name alone:
+``spec.with_(p=43, weight_decay=2.0)``.
 """
 
 import dataclasses

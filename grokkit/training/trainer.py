@@ -1,9 +1,9 @@
 """The engine: a group of runs, trained together from epoch to epoch.
 
 A group is a list of specs that differ only in what may vary along the run axis: the seed
-and the numbers of the optimizer, the prior, the accelerator and the controls. A run's result does not depend on the rest
-of its group: a run that ends early keeps the weights that it had then, and its records
-end there.
+and the numbers of the optimizer, the prior, the accelerator and the controls. A run's
+result does not depend on the rest of its group: a run that ends early keeps the weights
+that it had then, and its records end there.
 """
 
 import time

@@ -243,6 +243,12 @@ class Lab:
             self.page.set_viewport_size(
                 {"width": size["width"], "height": min(height + 150, 16000)}
             )
+            # The last cell run is the active one, and JupyterLab has scrolled down to it.
+            self._panel(
+                "panel.content.activeCellIndex = 0;"
+                "await panel.content.scrollToItem(0);"
+                "panel.content.outerNode.scrollTop = 0;"
+            )
             self.page.wait_for_timeout(500)  # for the pictures to be laid out anew
         path.parent.mkdir(parents=True, exist_ok=True)
         self.page.screenshot(path=path)

@@ -116,6 +116,12 @@ def test_pure_waves_of_the_sum_are_seen_as_such_and_restricting_to_them_changes_
     one[:, 1] = True
     rest = excluded_loss(logits, batch, p, one)
     torch.testing.assert_close(rest, restricted_loss(logits, batch, p, key & ~one))
+    # The constant is no wave: it stays, whether it is asked for or not.
+    shifted = logits + torch.arange(p)
+    asked = one.clone()
+    asked[:, 0] = True
+    for loss in (restricted_loss, excluded_loss):
+        assert torch.equal(loss(shifted, batch, p, asked), loss(shifted, batch, p, one))
 
 
 def test_memorising_by_heart_shows_no_frequency_and_needs_no_wave():

@@ -26,7 +26,7 @@ def by_hand(forward: Transformer, weights, run: int):
     spec, batch, slots = forward.spec, forward.batch, forward.slots
     embedding = forward.embed(weights)
     values = forward.slot_values(weights, embedding)[run].detach().numpy()
-    scores = forward.slot_scores(weights, embedding)[run].detach().numpy()
+    scores = forward.slot_scores(weights, embedding)[run, 0].detach().numpy()
     index, informative = slots.index[run].numpy(), batch.informative[run].numpy()
     attend = theory.softmax if spec.attention == "softmax" else theory.relu_attention
     xi, spread = np.full(spec.heads, np.inf), np.zeros(spec.heads)
@@ -171,6 +171,22 @@ def test_twice_the_radius_is_no_less_than_the_spread(task, name):
         )
         assert 2 * radius[run].item() == pytest.approx(expected)
     assert (separability(forward, weights).spread <= 2 * radius[:, None]).all()
+
+
+@pytest.mark.parametrize("kind", ["softmax", "relu"])
+def test_attention_that_underflows_leaves_every_factor_defined(kind):
+    model = MODELS[f"1 heads {kind} classifier"]
+    batch, weights = group(TASKS["alphabet"], model)
+    with torch.no_grad():
+        # Scores apart by thousands: exp underflows wherever it is not attended to.
+        weights["W_K"].copy_(weights["W_Q"]).mul_(200)
+        weights["W_Q"].mul_(200)
+    forward = Transformer(model, batch, weights.layout.length)
+    assert (forward(weights).attention == 0).any()
+    found = separability(forward, weights)
+    assert found.spread.isfinite().all() and (found.spread > 0).all()
+    assert (found.spread <= 2 * value_radius(forward, weights)[:, None]).all()
+    assert ((found.least_pair_mass >= 0) & (found.least_pair_mass <= 2)).all()
 
 
 def test_equal_embeddings_cannot_be_told_apart():

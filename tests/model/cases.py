@@ -5,6 +5,7 @@ import torch
 from grokkit.bench.textbook import Textbook
 from grokkit.model import Batch, Layout, ModelSpec, Parameters
 from grokkit.tasks import (
+    AutoregressiveParity,
     KOperandAddition,
     LongerAddition,
     MarkedAddition,
@@ -30,6 +31,13 @@ TASKS: dict[str, Task] = {
     "parity": SparseParity(bits=6, k=2),
     "marked": MarkedAddition(p=5, length=6, train_fraction=0.5),
     "longer": LongerAddition(p=5, length=5, longer=(7, 9), train_fraction=0.5),
+}
+
+# Every position is a query. Apart from the others, which the handwritten step can train.
+NEXT_TOKEN: dict[str, Task] = {
+    "two bits": AutoregressiveParity(bits=2, k=1),
+    "five bits": AutoregressiveParity(bits=5, k=2, positions=(3, 1)),
+    "nine bits": AutoregressiveParity(bits=9, k=3, examples=20),
 }
 
 MODELS: dict[str, ModelSpec] = {

@@ -33,11 +33,12 @@ def batch_of(*runs: list[list[int]]) -> Batch:
     return Batch.of(sequences, dtype=torch.float64)
 
 
-def test_queries_that_differ_are_refused():
-    with pytest.raises(SettingError, match=r"^tokens: got 'queries that differ'; allowed: "):
-        Slots.of(batch_of([[0, 9], [1, 8]]))
-    with pytest.raises(SettingError, match="query"):
-        Slots.of(batch_of([[0, 9]], [[0, 8]]))
+def test_the_query_is_refused_where_there_are_several():
+    for batch in (batch_of([[0, 9], [1, 8]]), batch_of([[0, 9]], [[0, 8]])):
+        assert not batch.fixed_query
+        with pytest.raises(SettingError, match=r"^query: got '2 different queries'; allowed: "):
+            _ = Slots.of(batch).query
+    assert batch_of([[0, 9], [1, 9]]).fixed_query
 
 
 @pytest.mark.parametrize("heads", [1, 2, 3])

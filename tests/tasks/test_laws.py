@@ -7,6 +7,7 @@ import torch
 
 from grokkit.seeding import generator
 from grokkit.tasks import (
+    AutoregressiveParity,
     KOperandAddition,
     LongerAddition,
     MarkedAddition,
@@ -40,6 +41,9 @@ EXAMPLES = [
     MarkedAddition(p=6, length=3, split="unordered"),
     MarkedAddition(p=5, length=9, distractors="random"),
     LongerAddition(p=5, longer=(7, 12), draws=2),
+    AutoregressiveParity(bits=6, k=2),
+    AutoregressiveParity(bits=31, k=3, positions=(30, 2, 9), examples=40),
+    AutoregressiveParity(bits=5, k=1, predict="answer"),
 ]
 
 
@@ -49,9 +53,13 @@ def task(request: pytest.FixtureRequest) -> Task:
 
 
 def same(a: Sequences, b: Sequences) -> bool:
-    return all(
-        torch.equal(getattr(a, f.name), getattr(b, f.name)) for f in dataclasses.fields(Sequences)
-    )
+    pairs = [(getattr(a, f.name), getattr(b, f.name)) for f in dataclasses.fields(Sequences)]
+    return all(x is y is None or torch.equal(x, y) for x, y in pairs)
+
+
+def graded(sequences: Sequences) -> Sequences:
+    """The examples with an answer: all of them, except in next-token prediction."""
+    return sequences[sequences.graded]
 
 
 def test_every_registered_task_is_exercised() -> None:
@@ -73,7 +81,7 @@ def test_no_group_is_in_train_and_in_test(task: Task) -> None:
 
 def test_train_and_test_together_hold_every_input_equally_often(task: Task) -> None:
     data = task.build(seed=3)
-    groups = data.train.group.tolist() + data.test.group.tolist()
+    groups = graded(data.train).group.tolist() + data.test.group.tolist()
     draws = getattr(task, "draws", 1)
     assert len(set(groups)) == task.n_inputs  # type: ignore[attr-defined]
     assert all(groups.count(group) == draws for group in set(groups))
@@ -82,15 +90,15 @@ def test_train_and_test_together_hold_every_input_equally_often(task: Task) -> N
 def test_a_group_has_one_target(task: Task) -> None:
     data = task.build(seed=3)
     target_of: dict[int, int] = {}
-    for _, target, _, group in rows(data.train) + rows(data.test):
+    for _, target, _, group in rows(graded(data.train)) + rows(data.test):
         assert target_of.setdefault(group, target) == target
 
 
 def test_the_oracle_is_one_over_k_on_informative_positions(task: Task) -> None:
     data = task.build(seed=1)
-    for sequences in (data.train, data.test, *data.extra.values()):
+    for sequences in (graded(data.train), data.test, *map(graded, data.extra.values())):
         k = sequences.informative.sum(dim=1, keepdim=True)
-        assert (k == k[0]).all()
+        assert (k == k[:1]).all()
         torch.testing.assert_close(sequences.oracle.sum(dim=1), torch.ones(len(sequences)))
         assert torch.equal(sequences.oracle, sequences.informative / k)
 
@@ -100,6 +108,7 @@ def test_the_query_is_last_the_same_and_never_informative(task: Task) -> None:
     query = data.vocabulary.index("=")
     for sequences in (data.train, data.test, *data.extra.values()):
         assert (sequences.tokens[:, -1] == query).all()
+        assert (graded(sequences).query_position == sequences.length - 1).all()
         assert not (sequences.tokens[:, :-1] == query).any()
         assert not sequences.informative[:, -1].any()
 

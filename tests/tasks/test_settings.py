@@ -10,6 +10,7 @@ import torch
 
 from grokkit.errors import SettingError, refuse
 from grokkit.tasks import (
+    AutoregressiveParity,
     KOperandAddition,
     LongerAddition,
     MarkedAddition,
@@ -66,6 +67,9 @@ REFUSED = [
     (SparseParity, "examples", 1),
     (SparseParity, "examples", 10**7),
     (SparseParity, "train_fraction", math.nan),
+    (AutoregressiveParity, "bits", 63),
+    (AutoregressiveParity, "k", 21),
+    *((AutoregressiveParity, "predict", value) for value in ["bits", None, True]),
     (MarkedAddition, "p", 1),
     (MarkedAddition, "length", 2),
     (MarkedAddition, "distractors", "constant"),
@@ -111,6 +115,7 @@ def test_a_bad_setting_is_refused_by_name(task, field, value) -> None:
         (ModularAddition, {"p": 2, "train_fraction": 0.1}, "train_fraction"),
         (KOperandAddition, {"k": 7}, "length"),
         (SparseParity, {"bits": 3, "k": 2, "examples": 9}, "examples"),
+        (AutoregressiveParity, {"bits": 62, "examples": 20_000}, "examples"),
         (MarkedAddition, {"distractors": "random", "alphabet": 4}, "alphabet"),
         (MarkedAddition, {"length": 3, "draws": 2}, "draws"),
     ],

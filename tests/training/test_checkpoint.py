@@ -243,7 +243,8 @@ def test_what_killed_processes_left_is_swept_up_once_it_is_old(tmp_path: Path):
     for path in (old, new, other):
         path.write_text("half")
     for path in (old, other):
-        os.utime(path, (time.time() - 2 * STALE,) * 2)
+        old_time = time.time() - 2 * STALE
+        os.utime(path, (old_time, old_time))
     write_whole(tmp_path / "run", b"whole")
     assert files(tmp_path) == [".other.ab.part", ".run.cd.part", "run"]
 

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,7 +50,7 @@ class Notes:
 
 
 @pytest.fixture
-def crew(monkeypatch: pytest.MonkeyPatch) -> list:
+def crew(monkeypatch: pytest.MonkeyPatch) -> Iterator[list]:
     """The worker processes that the test starts; none of them is left at its end."""
     started: list = []
     real = module._Process

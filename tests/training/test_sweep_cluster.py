@@ -86,6 +86,16 @@ def test_ctrl_c_returns_the_groups_that_have_come_back(cluster, tmp_path: Path):
     history = sweep(specs, tmp_path, scheduler=cluster.scheduler_address)
     assert history.attrs["interrupted"] == 1
     assert same(history, train(SMALL))
+    # Nor do the workers go on with what nobody waits for.
+    with distributed.Client(cluster, set_as_default=False) as client:
+        deadline = time.monotonic() + 30
+        while any(client.run(_at_work).values()) and time.monotonic() < deadline:
+            time.sleep(0.2)
+        assert not any(client.run(_at_work).values())
+
+
+def _at_work(dask_worker) -> int:
+    return dask_worker.state.executing_count
 
 
 def test_where_no_scheduler_answers_is_one_line(tmp_path: Path, monkeypatch):

@@ -68,9 +68,8 @@ class Muon(AdamW):
             if not isinstance(getattr(self, name), bool):
                 refuse(name, getattr(self, name), "True, False")
 
-    def scale(self, shape: tuple[int, int]) -> float:
-        """What a step of singular values near 1 is multiplied by, for (inputs, outputs)."""
-        inputs, outputs = shape
+    def scale(self, inputs: int, outputs: int) -> float:
+        """What a step of singular values near 1 is multiplied by, for a matrix of a size."""
         if self.update_scale == "rms":
             return 0.2 * math.sqrt(max(inputs, outputs))
         return math.sqrt(max(1.0, outputs / inputs))
@@ -123,7 +122,7 @@ class _Muon(Optimizer):
         assert isinstance(spec, Muon)
         names = hidden_matrices(weights.layout, spec.muon_readout)
         self.nesterov = spec.nesterov
-        self.scales = {name: spec.scale(weights[name].shape[1:]) for name in names}
+        self.scales = {name: spec.scale(*weights.layout.shapes[name]) for name in names}
         self.velocity = {name: torch.zeros_like(weights.gradient[name]) for name in names}
         # The places of all other parameters, which AdamW trains.
         self.others = weights.columns([name for name in weights if name not in names])

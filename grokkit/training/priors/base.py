@@ -14,7 +14,7 @@ With ScheduledPrior come the schedules and the controls of
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 from jaxtyping import Float, Int
@@ -80,7 +80,7 @@ class Penalty:
         self.each = list(each)
         self.batch = batch
 
-    def take(self, rows: Int[Tensor, "run row"]) -> Self:
+    def take(self, rows: Int[Tensor, "run row"]) -> "Penalty":
         """The penalty on some examples of each run, such as a minibatch.
 
         Args:
@@ -193,9 +193,11 @@ class ScheduledPenalty(Penalty):
             self.control = Control(self.prior.penalty_gradient, seeds)
         self.target = None if own else self.prior.aim(specs, batch)
 
-    def take(self, rows: Int[Tensor, "run row"]) -> Self:
+    def take(self, rows: Int[Tensor, "run row"]) -> "ScheduledPenalty":
         """The penalty on some examples of each run, such as a minibatch."""
-        taken = super().take(rows)
+        taken = copy.copy(self)
+        taken.batch = self.batch.take(rows)
+        taken.control = None if self.control is None else self.control.take()
         if self.target is not None:
             run = torch.arange(len(rows), device=rows.device).unsqueeze(1)
             taken.target = self.target[run, rows]

@@ -15,6 +15,7 @@ be a second kind of noise. Both act on W_Q and W_K, the parameters that starve, 
 other (our choice); the embeddings, which the penalty itself reaches too, are left alone.
 """
 
+import copy
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
@@ -41,8 +42,8 @@ def check_penalty_gradient(value: object) -> None:
 class Control:
     """Stands in for the penalty's gradient in a group of runs.
 
-    Random numbers come from a stream of the run's seed and, for noise, the epoch: a run
-    does not depend on its group, and a resumed run needs no state.
+    Random numbers come from a stream of the run's seed and, for noise, the epoch (and the
+    step within it): a run does not depend on its group, and a resumed run needs no state.
 
     Args:
         kind: ``noise`` or ``shuffled``.
@@ -53,6 +54,15 @@ class Control:
         self.kind = kind
         self.seeds = list(seeds)
         self._signs: dict[str, Tensor] = {}
+        # For minibatches, and shared by them: the epoch, and how many steps it has had.
+        self._steps = [-1, 0]
+        self._part = False
+
+    def take(self) -> "Control":
+        """The stand-in in one minibatch: of the several steps of an epoch, the next."""
+        taken = copy.copy(self)
+        taken._part = True
+        return taken
 
     def __call__(self, gradient: Mapping[str, Tensor], epoch: int) -> dict[str, Tensor]:
         """The stand-in for each of these gradients.
@@ -66,11 +76,20 @@ class Control:
                 drawn = self._draw(gradient, "signs")
                 self._signs = {name: noise.sign() for name, noise in drawn.items()}
             return {name: value * self._signs[name] for name, value in gradient.items()}
-        drawn = self._draw(gradient, f"noise/{epoch}")
+        drawn = self._draw(gradient, f"noise/{self._step(epoch)}")
         return {
             name: drawn[name] * (_norm(value) / _norm(drawn[name]))
             for name, value in gradient.items()
         }
+
+    def _step(self, epoch: int) -> str:
+        """The name of this step: the epoch, and for a minibatch its number within it."""
+        if not self._part:
+            return f"{epoch}"
+        if self._steps[0] != epoch:
+            self._steps[:] = [epoch, 0]
+        self._steps[1] += 1
+        return f"{epoch}/{self._steps[1]}"
 
     def _draw(self, like: Mapping[str, Tensor], purpose: str) -> dict[str, Tensor]:
         """Gaussian numbers of these shapes, each run's from its own seed."""
