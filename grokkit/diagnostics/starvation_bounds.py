@@ -67,6 +67,7 @@ def starvation_bounds(
     loss: Float[Tensor, "run example"],
     attention: Attention,
     score_gradient: Scores,
+    l_f: Float[Tensor, " run"] | None = None,
 ) -> StarvationBounds:
     """The measured score gradient and the three bounds of Lemma 5.1.
 
@@ -77,6 +78,7 @@ def starvation_bounds(
         attention: alpha.
         score_gradient: the gradient of each example's own cross-entropy, as a recorded
             training step keeps it, or from :func:`score_gradients`.
+        l_f: L_f, where it is at hand; None for :func:`grokkit.diagnostics.lipschitz`.
 
     Raises:
         SettingError: ``score_gradient`` is not of the shape of ``attention``.
@@ -84,14 +86,15 @@ def starvation_bounds(
     if score_gradient.shape != attention.shape:
         refuse("score_gradient", tuple(score_gradient.shape), f"shape {tuple(attention.shape)}")
     gradient = score_gradient.abs().flatten(2).amax(dim=2).double()
-    losses, l_f = to_numpy(loss), to_numpy(lipschitz(model.spec, weights))
+    slope = to_numpy(lipschitz(model.spec, weights) if l_f is None else l_f)[:, None]
+    losses = to_numpy(loss)
     # To the theory the largest norm is a Jacobian of one position with one coordinate.
     jacobian = to_numpy(jacobian_norms(model, weights, attention).flatten(2).amax(dim=2))
-    norms = (losses, l_f[:, None], jacobian[..., None, None])
+    norms = (losses, slope, jacobian[..., None, None])
     paper = finite_runs(
         theory.score_gradient_bound,
         losses,
-        l_f[:, None],
+        slope,
         to_numpy(value_matrix_norm(model, weights))[:, None],
         to_numpy(embedding_norm(model, weights))[:, None],
     )

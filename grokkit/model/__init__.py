@@ -4,8 +4,10 @@ The axes, by the names that every shape in this package uses:
 
     run      independent trainings of one group, always the leading axis
     example  a sequence of the data set
-    pos      a position in a sequence; the last is the query, the "=" sign
+    pos      a position in a sequence; the last is the query, the "=" sign, except in
+             next-token prediction, where every position is the query of some example
     slot     a (position, token) pair that occurs in the data
+    query    a slot that is some example's query; there is one, with that exception
     head     an attention head
     embed    a coordinate of embeddings, values and the pooled representation, d_model
     hidden   a ReLU unit of the MLP, d_mlp

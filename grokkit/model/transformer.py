@@ -191,7 +191,7 @@ class Transformer:
             if self.spec.output_projection:
                 into_hidden = weights["W_O"] @ into_hidden
             summed = self.pool(attention, self.through(value, into_hidden))
-            hidden = (summed + weights["b_1"].unsqueeze(1)).relu()
+            hidden = (summed + weights["b_1"].unsqueeze(1)).relu_()
             logits = torch.baddbmm(weights["b_2"].unsqueeze(1), hidden, weights["W_2"])
         else:
             stream = self.pool(attention, self.slot_values(weights, embedding))

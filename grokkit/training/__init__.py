@@ -1,9 +1,28 @@
 """From a RunSpec to a History: objective, optimizers, engine."""
 
+from grokkit.training.accelerators import (
+    Accelerator,
+    AcceleratorSpec,
+    Grokfast,
+    NoAccelerator,
+    OrthogonalGradient,
+    register_accelerator,
+)
 from grokkit.training.checkpoint import CheckpointError
+from grokkit.training.contraction import measure_contraction
+from grokkit.training.controls import Controls, grokked_radius
 from grokkit.training.history import load_history, save_history, specs_of, thin
 from grokkit.training.keys import spec_key
-from grokkit.training.optimizers import AdamW, Optimizer, OptimizerSpec, register_optimizer
+from grokkit.training.optimizers import (
+    SGD,
+    Adam,
+    AdamW,
+    Lion,
+    Muon,
+    Optimizer,
+    OptimizerSpec,
+    register_optimizer,
+)
 from grokkit.training.presets import presets
 from grokkit.training.priors import (
     EntropyPrior,
@@ -22,12 +41,22 @@ from grokkit.training.trainer import Trainer
 from grokkit.training.weights import WeightsError, load_weights, save_weights
 
 __all__ = [
+    "SGD",
+    "Accelerator",
+    "AcceleratorSpec",
+    "Adam",
     "AdamW",
     "CheckpointError",
+    "Controls",
     "EntropyPrior",
+    "Grokfast",
     "KLPrior",
+    "Lion",
+    "Muon",
+    "NoAccelerator",
     "Optimizer",
     "OptimizerSpec",
+    "OrthogonalGradient",
     "Prior",
     "RunSpec",
     "RunStore",
@@ -38,10 +67,13 @@ __all__ = [
     "Trainer",
     "WeightsError",
     "grid",
+    "grokked_radius",
     "load_history",
     "load_sweep",
     "load_weights",
+    "measure_contraction",
     "presets",
+    "register_accelerator",
     "register_optimizer",
     "register_prior",
     "save_history",

@@ -49,7 +49,7 @@ def measure_contraction(
     if trainer.batches is not None:
         refuse("batch_size", trainer.batches.size, "None: an epoch must be one step")
     columns = trainer.weights.columns(names)
-    decay = torch.tensor([spec.optimizer.weight_decay for spec in trainer.specs])
+    decay = trainer.optimizer.setting["weight_decay"].squeeze(1)
     steps, at = [], []
     for _ in range(epochs):
         epoch, before = trainer.epoch, trainer.weights.flat.clone()
@@ -57,7 +57,7 @@ def measure_contraction(
         if trainer.epoch == epoch:
             break
         rate = trainer.optimizer.rate.squeeze(1)
-        seen = step_contraction(before, trainer.weights.flat, rate, decay.to(rate), columns)
+        seen = step_contraction(before, trainer.weights.flat, rate, decay, columns)
         steps.append({name: value.cpu() for name, value in vars(seen).items()})
         at.append(epoch)
     if not steps:

@@ -12,13 +12,19 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from grokkit.diagnostics import capacity, starvation, structure
+from grokkit.diagnostics.collapse import softmax_collapse
 from grokkit.diagnostics.queries import per_query
+from grokkit.diagnostics.separability import logit_margins, value_radius
+from grokkit.diagnostics.starvation_bounds import starvation_bounds, starvation_exponent
+from grokkit.diagnostics.variance import score_variance
 from grokkit.model import Batch, ModelSpec, Parameters, Transformer
 from grokkit.model.loss import loss_and_gradient
 from grokkit.training.step import StepOutput
 
 DIMS: Mapping[str, tuple[str, ...]] = {
     "attention_mass": ("head", "pos"),
+    "score_variance": ("head",),
+    "score_variance_bound": ("head",),
     "extra_accuracy": ("extra",),
     "extra_loss": ("extra",),
     "query_loss": ("query",),
@@ -47,6 +53,18 @@ MEANING: Mapping[str, str] = {
     "lipschitz": "upper bound on the Lipschitz constant of the readout",
     "gradient_norm": "norm of the objective's whole gradient, before clipping",
     "score_gradient": "norm of dCE_i/dscores, mean over train examples i",
+    "score_gradient_max": "largest abs(dCE_i/dl_j) of an example, mean over train examples i",
+    "starvation_bound": "what (4) of Lemma 5.1 allows it to be",
+    "starvation_bound_position": "what (33, 34), its form by position, allows",
+    "starvation_bound_linear": "what its linear form allows",
+    "starvation_worst": "largest score gradient / (4) of any train example",
+    "starvation_worst_linear": "largest score gradient / linear form of any train example",
+    "starvation_exponent": "power of the loss with which score gradients vary over examples",
+    "score_variance": "variance of scores over positions, mean over train examples",
+    "score_variance_bound": "what the norms of W_Q W_K^T and the embeddings allow it to be",
+    "logit_margin": "least right logit minus best other of any train example",
+    "value_radius": "largest norm of a value vector; 2R bounds Delta_emb",
+    "collapsed": "share of train examples whose usual float32 cross-entropy is 0, the exact not",
     "W_Q_gradient": "norm of the cross-entropy's gradient with respect to W_Q",
     "W_K_gradient": "norm of the cross-entropy's gradient with respect to W_K",
     "W_QK_gradient": "norm of the cross-entropy's gradient with respect to W_Q W_K^T",
@@ -130,6 +148,31 @@ class Probes:
             "W_QK_gradient": gradient.W_QK,
             **queries,
         }
+        bounds = starvation_bounds(
+            self.train_model,
+            weights,
+            step.loss,
+            attention,
+            step.score_gradient,
+            l_f=record["lipschitz"],
+        )
+        variance = score_variance(self.train_model, weights)
+        lost = softmax_collapse(step.logits, train.targets, loss=step.loss)
+        more = {
+            "score_gradient_max": bounds.measured,
+            "starvation_bound": bounds.paper,
+            "starvation_bound_position": bounds.by_position,
+            "starvation_bound_linear": bounds.linear,
+            "starvation_worst": bounds.worst_paper,
+            "starvation_worst_linear": bounds.worst_linear,
+            "starvation_exponent": starvation_exponent(step.loss, step.score_gradient),
+            "score_variance": variance.mean,
+            "score_variance_bound": variance.bound,
+            "logit_margin": logit_margins(step.logits, train.targets).amin(dim=1),
+            "value_radius": value_radius(self.train_model, weights),
+            "collapsed": lost.loss / train.examples,
+        }
+        record |= {name: value.to(attention.dtype) for name, value in more.items()}
         losses, corrects = [], []
         for model in self.test_models:
             logits, targets = model(weights).logits, model.batch.targets

@@ -1,10 +1,13 @@
 """Diagnostics query by query, against plain loops and PyTorch's own backward pass."""
 
+import pytest
 import torch
 from torch.testing import assert_close
 
 from grokkit.diagnostics import attention_kl, starvation
 from grokkit.diagnostics.queries import mean_by_query, per_query
+from grokkit.diagnostics.separability import separability
+from grokkit.errors import SettingError
 from grokkit.model import Transformer
 from grokkit.model.loss import cross_entropy
 from tests.model.cases import MODELS, NEXT_TOKEN, group
@@ -53,6 +56,13 @@ def test_a_query_that_nobody_asks_has_no_mean():
     spoilt = torch.tensor([[torch.nan, 3.0, 5.0]])
     among = torch.tensor([[False, True, True]])
     assert mean_by_query(spoilt, query, 3, among)[0, 2] == 5
+
+
+def test_separability_is_defined_for_one_query_and_refuses_several():
+    model = MODELS["1 heads softmax classifier"]
+    batch, weights = group(NEXT_TOKEN["two bits"], model)
+    with pytest.raises(SettingError, match=r"^query: got '5 different queries'"):
+        separability(Transformer(model, batch), weights)
 
 
 def test_the_attention_gradient_of_many_queries_is_autograds():

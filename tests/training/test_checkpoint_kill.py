@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[2]
 KILLS = 8
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="forks its victims")
 def test_a_run_that_is_killed_again_and_again_equals_one_that_never_was(tmp_path: Path):
     done = subprocess.run(

@@ -1,9 +1,7 @@
 """Proposition B.2 on real steps: no optimizer steps farther than its bound says."""
 
-import dataclasses
-
+import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,8 +16,8 @@ from tests.training.small import SMALL
 RATES = st.floats(1e-4, 0.1)
 DECAYS = st.floats(0.01, 5.0)
 SHARES = st.floats(0.0, 0.95)
-FEW = settings(max_examples=8)
-STEPS = 12
+FEW = settings(max_examples=6)
+STEPS = 8
 
 
 def trainer(optimizer, **changes) -> Trainer:
@@ -106,11 +104,5 @@ def test_a_sphere_is_part_of_the_step():
     one = Trainer([SMALL.with_(mlp_radius=3.0, precision="float64")])
     one.advance(1)
     seen = measure_contraction(one, 5)
-    torch.testing.assert_close(torch.tensor(seen.norm_after.values), torch.full((1, 5), 3.0).double())
-    needed = seen.contraction * 9
-    assert seen.growth_needed.values == pytest.approx(needed.values)
-
-
-def test_bounds_are_functions_of_the_settings_they_name():
-    assert dataclasses.asdict(AdamW()).keys() >= {"beta1", "beta2"}
-    assert theory.adamw_update_bound(1, AdamW().beta1, AdamW().beta2) == pytest.approx(7.27, abs=0.01)
+    np.testing.assert_allclose(seen.norm_after, 3.0, rtol=1e-12)
+    np.testing.assert_allclose(seen.growth_needed, 9 * seen.contraction, rtol=1e-9)

@@ -85,13 +85,13 @@ def test_undirected_priors_are_least_on_one_position_and_most_on_all(prior):
 
 def test_heads_each_or_their_summed_mass():
     shared = torch.zeros(1, 5, 2, dtype=torch.float64)
-    shared[0, :, 0] = torch.tensor([0.98, 0.005, 0.005, 0.005, 0.005])
-    shared[0, :, 1] = torch.tensor([0.005, 0.005, 0.98, 0.005, 0.005])
+    shared[0, :, 0] = torch.tensor([0.98, 0.005, 0.005, 0.005, 0.005]).double()
+    shared[0, :, 1] = torch.tensor([0.005, 0.005, 0.98, 0.005, 0.005]).double()
     each = penalty_of(KLPrior(1.0), shared, TWO_OF_FIVE)
     summed = penalty_of(KLPrior(1.0, head_reduction="summed"), shared, TWO_OF_FIVE)
     assert each == pytest.approx(0.5 * math.log(0.5 / 0.98) + 0.5 * math.log(0.5 / 0.005))
     # Each head has found one of the two positions, and together they have them both.
-    assert summed == pytest.approx(math.log(0.5 / 0.4925))
+    assert summed == pytest.approx(math.log(0.5 / 0.4925), rel=1e-5)
 
 
 def test_examples_without_an_oracle_are_left_out_and_the_future_is_no_distractor():

@@ -19,6 +19,7 @@ from grokkit.training import (
     save_weights,
     train,
 )
+from grokkit.training.priors import ScheduledPenalty
 from grokkit.training.weights import HEADER
 from tests.training.small import SMALL
 
@@ -56,7 +57,8 @@ def test_the_target_is_the_teachers_attention_on_the_students_own_sequences(trai
     trainer, path = trained
     specs = [student(path, seed=seed) for seed in (0, 3)]
     group = Trainer(specs)
-    target = specs[0].prior.start(specs, group.train).target
+    target = ScheduledPenalty(specs, group.train).target
+    assert target is not None
     model = Transformer(SMALL.model, group.train)
     for run in range(2):
         weights = trainer.weights.run(1)

@@ -11,7 +11,10 @@ from hypothesis import strategies as st
 from grokkit.errors import SettingError
 from grokkit.model import ModelSpec
 from grokkit.tasks import ModularAddition, SparseParity, tasks
-from grokkit.training import AdamW, KLPrior, RunSpec, grid
+from grokkit.training import AdamW, KLPrior, RunSpec, grid, spec_key
+from grokkit.training.accelerators import NoAccelerator
+from grokkit.training.controls import Controls
+from grokkit.training.probes import MEANING
 from grokkit.training.spec import FAMILIES
 
 POSITIVE = st.floats(min_value=0, max_value=1e3, exclude_min=True, allow_subnormal=False)
@@ -36,6 +39,9 @@ SETTINGS = st.fixed_dictionaries(
         "seed": st.integers(0, 2**40),
         "epochs": st.integers(1, 10**6),
         "record_every": st.integers(1, 1000),
+        "batch_size": st.one_of(st.none(), st.integers(1, 1000)),
+        "mlp_radius": st.one_of(st.none(), POSITIVE),
+        "qk_penalty": POSITIVE,
         "stop_after": st.one_of(st.none(), st.integers(0, 1000)),
         "precision": st.sampled_from(["float32", "float64"]),
     }
@@ -84,12 +90,14 @@ def test_every_setting_can_be_put_back_by_its_name(settings, task):
 
 def test_the_defaults_are_the_papers_and_ours():
     spec = RunSpec()
-    assert (spec.task, spec.model, spec.optimizer, spec.prior) == (
+    assert (spec.task, spec.model, spec.optimizer, spec.prior, spec.accelerator) == (
         ModularAddition(p=113, train_fraction=0.3),
         ModelSpec(d_model=64, d_mlp=256, heads=1),
         AdamW(learning_rate=1e-3, weight_decay=1.0, warmup=10, clip=1.0),
         KLPrior(0.0),
+        NoAccelerator(),
     )
+    assert (spec.controls, spec.batch_size) == (Controls(None, 0.0), None)
 
 
 def test_names_are_different_in_all_parts_of_all_kinds():
@@ -99,8 +107,10 @@ def test_names_are_different_in_all_parts_of_all_kinds():
         return {field.name for field in dataclasses.fields(part)}
 
     families = [set().union(*map(names, family.values())) for family in FAMILIES.values()]
-    everything = [*families, names(ModelSpec), names(RunSpec)]
+    everything = [*families, names(ModelSpec), names(Controls), names(RunSpec)]
     assert sum(map(len, everything)) == len(set().union(*everything))
+    # A setting that varies is a coordinate of the History, beside its records.
+    assert not set().union(*everything) & {*MEANING, "epoch", "head", "pos", "extra"}
 
 
 def test_a_spec_is_frozen_and_a_key():
@@ -229,3 +239,25 @@ def test_a_grid_refuses_an_unknown_axis_an_empty_one_and_a_bad_value():
         with pytest.raises(SettingError) as refused:
             grid(RunSpec(), **axes)
         assert refused.value.field == field
+
+
+@pytest.mark.parametrize(
+    ("family", "kind"), [(family, kind) for family in FAMILIES for kind in FAMILIES[family]]
+)
+def test_every_kind_survives_json_and_is_known_by_its_name(family, kind):
+    spec = RunSpec().with_(**{family: kind})
+    assert getattr(spec, family) == FAMILIES[family][kind]()
+    assert spec.settings()[family] == kind
+    assert RunSpec.from_json(spec.to_json()) == spec
+
+
+def test_a_spec_that_was_saved_before_a_part_existed_has_its_default():
+    plain = RunSpec(seed=3).to_dict()
+    del plain["accelerator"], plain["controls"], plain["batch_size"]
+    assert RunSpec.from_dict(plain) == RunSpec(seed=3)
+    assert spec_key(RunSpec(seed=3)) != spec_key(RunSpec(seed=3).with_(qk_penalty=0.5))
+
+
+def test_controls_are_changed_as_a_whole_or_each_by_its_name():
+    spec = RunSpec().with_(controls=Controls(mlp_radius=3.0), qk_penalty=0.5)
+    assert spec.controls == Controls(mlp_radius=3.0, qk_penalty=0.5)

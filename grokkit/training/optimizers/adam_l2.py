@@ -16,7 +16,8 @@ class Adam(AdamW):
 
     Where the gradient starves, the decay alone is what Adam sees, and divides by its own
     size: every weight then falls by about eta a step, not by a share of itself. That is no
-    contraction in the sense of Definition 3.2: its lambda is not known in advance.
+    contraction in the sense of Definition 3.2: its lambda is not known in advance. The
+    weight_decay of AdamW is far too much here: at 1 the decay drowns the loss.
 
     The clip is of the gradient without the decay.
     """

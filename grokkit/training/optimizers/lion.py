@@ -53,6 +53,7 @@ class _Lion(Optimizer):
         return {"mean": self.mean}
 
     def direction(self, grad: Tensor) -> Tensor:
-        direction = self.mean.lerp(grad, self._new1).sign_()
+        mixed = self.mean.lerp(grad, self._new1)
         self.mean.lerp_(grad, self._new2)
-        return direction
+        # PyTorch's sign of nan is 0: a broken run would stand still and not be seen.
+        return torch.where(mixed.isnan(), mixed, mixed.sign())
