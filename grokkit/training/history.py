@@ -226,7 +226,9 @@ def _events(history: "xr.Dataset") -> np.ndarray:
         history.ended,
     ]
     when = np.concatenate([np.ravel(some.values) for some in epochs])
-    return np.searchsorted(history.epoch.values, when[~np.isnan(when)])
+    records = np.searchsorted(history.epoch.values, when[~np.isnan(when)])
+    # Of a part of a History, the end of a run may lie outside.
+    return np.minimum(records, history.sizes["epoch"] - 1)
 
 
 def _round_mantissa(values: np.ndarray, bits: int) -> np.ndarray:

@@ -1,5 +1,7 @@
 """Other people's optimizers, set up to do what one of ours should: tests only."""
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 from torch.nn.utils import clip_grad_norm_
@@ -33,9 +35,9 @@ class Reference:
     def turn(self, name: str, value: Tensor) -> Tensor:
         return value.T if name in self.hidden else value
 
-    def make(self) -> list[torch.optim.Optimizer]:
+    def make(self) -> list[Any]:
         spec, parameters = self.spec, self.parameters
-        common = {"lr": spec.learning_rate, "weight_decay": spec.weight_decay}
+        common: dict[str, Any] = {"lr": spec.learning_rate, "weight_decay": spec.weight_decay}
         everything = list(parameters.values())
         if isinstance(spec, Lion):
             from pytorch_optimizer import Lion as TheirLion
@@ -44,7 +46,7 @@ class Reference:
         if isinstance(spec, SGD):
             return [torch.optim.SGD(everything, momentum=spec.momentum, **common)]
         assert isinstance(spec, AdamW)
-        adam = {"betas": (spec.beta1, spec.beta2), "eps": spec.eps} | common
+        adam: dict[str, Any] = {"betas": (spec.beta1, spec.beta2), "eps": spec.eps} | common
         if isinstance(spec, Adam):
             return [torch.optim.Adam(everything, **adam)]
         if isinstance(spec, Muon):

@@ -42,7 +42,7 @@ def test_grokfast_is_the_published_filter():
 
     weights = Parameters(LAYOUT, random(0))
     accelerator = GROUP[0].start(GROUP, weights)
-    means = [None] * 3
+    means: list[dict[str, torch.Tensor] | None] = [None] * 3
     for step in range(20):
         weights.flat_grad.copy_(random(step + 1))
         modules = [module_of(weights, run) for run in range(3)]
