@@ -8,7 +8,7 @@ epochs each, and what is reported is the ratio within each turn, with its spread
 from grokkit.bench.contenders import CONTENDERS, Contender
 from grokkit.bench.devices import device_report
 from grokkit.bench.measure import Measurement, measure, peak_memory
-from grokkit.bench.report import report, write_csv
+from grokkit.bench.report import report, write_csv, write_markdown
 from grokkit.bench.sweeps import sweep_report
 
 __all__ = [
@@ -21,4 +21,5 @@ __all__ = [
     "report",
     "sweep_report",
     "write_csv",
+    "write_markdown",
 ]

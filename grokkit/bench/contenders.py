@@ -14,6 +14,7 @@ from grokkit.bench.textbook import Textbook
 from grokkit.model import Transformer
 from grokkit.model.loss import loss_and_gradient
 from grokkit.training import RunSpec, Trainer
+from grokkit.training.autograd_step import AutogradStep
 
 Contender = Callable[[RunSpec], Callable[[int], None]]
 """Makes, for a spec, a function that does some epochs' work."""
@@ -75,6 +76,14 @@ def step(spec: RunSpec) -> Callable[[int], None]:
     return each(lambda: trainer.step(0))
 
 
+def autograd(spec: RunSpec) -> Callable[[int], None]:
+    """The same loss and gradient by the general path."""
+    trainer = Trainer([spec])
+    penalty = spec.prior.start([spec], trainer.train)
+    general = AutogradStep(spec.model, trainer.train, trainer.weights, penalty)
+    return each(lambda: general(0))
+
+
 def forward(spec: RunSpec) -> Callable[[int], None]:
     """Grokkit's forward pass over the train set alone."""
     trainer = Trainer([spec])
@@ -133,6 +142,7 @@ CONTENDERS: Mapping[str, Contender] = {
     "careful": careful,
     "ours": ours,
     "step": step,
+    "autograd": autograd,
     "forward": forward,
     "loss": loss,
     "optimizer": optimizer,

@@ -1,6 +1,7 @@
 """Measurements as a table for people and as CSV for machines."""
 
 import csv
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ _WHAT = {
     "careful": "the same, MLP at the last position only",
     "ours": "grokkit, all records included",
     "step": "  of it: loss and gradient",
+    "autograd": "    the same by autograd, as other models and priors are",
     "forward": "    of that: forward",
     "loss": "    of that: exact loss and its gradient",
     "optimizer": "  of it: optimizer step",
@@ -68,10 +70,25 @@ def write_csv(measured: Measurement, path: str | Path) -> Path:
     return path
 
 
+def write_markdown(parts: Sequence[str], command: str, path: str | Path) -> Path:
+    """Reports as a page that says which command made it."""
+    path = Path(path)
+    blocks = "\n\n".join(f"```\n{part}\n```" for part in parts)
+    path.write_text(
+        "# Benchmarks\n\n"
+        f"Written by `{command}`; not by hand. Ratios within one run are what counts: the\n"
+        "milliseconds are those of one machine on one day.\n\n"
+        f"{blocks}\n",
+        encoding="utf-8",
+    )
+    return path
+
+
 def _headlines(measured: Measurement) -> list[tuple[str, str, str]]:
     pairs = [
         ("textbook / ours", "textbook", "ours"),
         ("careful / ours", "careful", "ours"),
         ("ours / floor", "ours", "floor"),
+        ("autograd / hand-written step", "autograd", "step"),
     ]
     return [pair for pair in pairs if {pair[1], pair[2]} <= set(measured.milliseconds)]

@@ -21,6 +21,7 @@ class Bench:
         memory: measure the peak memory of a run too, in a process of its own.
         sweeps: time ten runs on one core and on two, and a hundred runs against ten.
         csv: write every turn of every contender to this file.
+        markdown: write the report to this file, as BENCHMARKS.md is.
         device: cpu, or cuda for epochs a second on a GPU.
     """
 
@@ -30,6 +31,7 @@ class Bench:
     memory: bool = True
     sweeps: bool = False
     csv: Path | None = None
+    markdown: Path | None = None
     device: str = "cpu"
 
 
@@ -48,10 +50,13 @@ def main(argv: Sequence[str]) -> int:
         print(bench.device_report(spec, options.device))
         return 0
     measured = bench.measure(spec, rounds=options.rounds)
-    print(bench.report(measured, bench.peak_memory(spec) if options.memory else None))
+    parts = [bench.report(measured, bench.peak_memory(spec) if options.memory else None)]
+    if options.sweeps:
+        parts.append(bench.sweep_report(spec.with_(p=43, train_fraction=0.5, epochs=3000)))
+    print("\n\n".join(parts))
     if options.csv is not None:
         print(f"wrote {bench.write_csv(measured, options.csv)}")
-    if options.sweeps:
-        print()
-        print(bench.sweep_report(spec.with_(p=43, train_fraction=0.5, epochs=3000)))
+    if options.markdown is not None:
+        command = " ".join(["grokkit bench", *argv])
+        print(f"wrote {bench.write_markdown(parts, command, options.markdown)}")
     return 0

@@ -16,7 +16,8 @@ def choose_step(
 
     It serves softmax attention, the classifier readout, one query that is the same in
     every sequence, informative positions in all of them, and the KL prior itself: any
-    target, schedule and head reduction, and its true gradient. A kind derived from KLPrior may mean something else.
+    target, schedule and head reduction, and its true gradient. A kind that is derived from
+    KLPrior may mean something else, and goes through autograd.
 
     Args:
         specs: the runs of one group.

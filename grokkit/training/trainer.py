@@ -10,7 +10,7 @@ import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from grokkit.training.interrupts import interrupts_held
 from grokkit.training.minibatches import Minibatches
 from grokkit.training.optimizers import is_number
 from grokkit.training.probes import Probes
+from grokkit.training.records import Records
 from grokkit.training.spec import RunSpec
 from grokkit.training.step import Step, StepOutput
 
@@ -40,29 +41,6 @@ def group_key(spec: RunSpec) -> tuple[object, ...]:
     fixed = [tuple(v for v in astuple(one) if not is_number(v)) for one in parts]
     rest = (spec.epochs, spec.batch_size, spec.record_every, spec.stop_after, spec.precision)
     return (spec.task, spec.model, *kinds, *fixed, *rest)
-
-
-@dataclass
-class Records:
-    """What was recorded so far.
-
-    Attributes:
-        epochs: the epoch of each record.
-        values: name -> one ``[run, ...]`` tensor for each record.
-        ended: for each run, the epoch of its last record, once it has ended.
-        messages: for each run, why it ended early; empty where it did not.
-    """
-
-    epochs: list[int] = field(default_factory=list)
-    values: dict[str, list[Tensor]] = field(default_factory=dict)
-    ended: dict[int, int] = field(default_factory=dict)
-    messages: dict[int, str] = field(default_factory=dict)
-
-    def add(self, epoch: int, record: dict[str, Tensor]) -> None:
-        """Append one record."""
-        self.epochs.append(epoch)
-        for name, value in record.items():
-            self.values.setdefault(name, []).append(value)
 
 
 class Trainer:

@@ -57,9 +57,12 @@ def test_a_device_report_has_a_line_for_every_size_of_group():
 
 def test_the_command_prints_the_table_and_writes_the_file(capsys, tmp_path):
     words = ["bench", "--p", "7", "--train-fraction", "0.5", "--rounds", "1", "--no-memory"]
-    assert main([*words, "--csv", str(tmp_path / "b.csv")]) == 0
+    files = ["--csv", str(tmp_path / "b.csv"), "--markdown", str(tmp_path / "B.md")]
+    assert main([*words, *files]) == 0
     assert "textbook / ours" in capsys.readouterr().out
     assert (tmp_path / "b.csv").exists()
+    page = (tmp_path / "B.md").read_text()
+    assert "textbook / ours" in page and "`grokkit bench --p 7" in page
 
 
 def test_no_rounds_are_refused_in_one_line(capsys):

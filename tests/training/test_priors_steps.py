@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 import torch
 
-from grokkit.training import KLPrior, Prior, RunSpec, train
+from grokkit.training import KLPrior, Prior, RunSpec, Trainer, train
 from grokkit.training.analytic_step import AnalyticStep
 from grokkit.training.autograd_step import AutogradStep
 from tests.model.cases import MODELS, SEEDS, TASKS, group
 from tests.training.small import SMALL
+from tests.training.test_no_synchronisation import Faker
 
 
 def specs_for(task: str, model: str, each: Sequence[Prior]) -> list[RunSpec]:
@@ -77,3 +78,22 @@ def test_the_history_says_which_code(changes, path):
     history = train(SMALL.with_(epochs=2, record_every=1, **changes))
     assert history.attrs["gradient"] == path
     assert all(np.isfinite(history[name]).all() for name in ("train_loss", "kl", "W_K_gradient"))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        dict(heads=2, head_reduction="summed", schedule="annealed", schedule_epochs=9),
+        dict(target="adversarial", schedule="late", schedule_epochs=9),
+        dict(penalty_gradient="noise", schedule="early", schedule_epochs=9),
+        dict(penalty_gradient="shuffled"),
+    ],
+)
+def test_no_prior_waits_for_the_device(changes):
+    """Under fake tensors whatever asks for a value raises."""
+    trainer = Trainer([SMALL.with_(kl_strength=beta, **changes) for beta in (0.0, 1.0)])
+    fake = Faker()
+    step = fake(trainer.step)
+    with fake.mode:
+        for epoch in (0, 12):
+            step(epoch, record=True)
