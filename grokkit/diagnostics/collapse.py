@@ -60,15 +60,12 @@ def softmax_collapse(
         refuse("precision", precision, "a floating-point type, such as torch.float32")
     if loss is None:
         loss, _ = loss_and_gradient(logits.double(), targets.unsqueeze(-1))
-    # What is lost is a sum of at most that many terms, each below the rounding of 1. So
-    # hardly any example need be looked at, most of the time none.
-    small = 4 * logits.shape[-1] * torch.finfo(precision).eps
-    run, example = ((loss > 0) & (loss < small)).nonzero(as_tuple=True)
-    rounded, own = logits[run, example].to(precision), targets[run, example].unsqueeze(-1)
-    usual = functional.cross_entropy(rounded, own.squeeze(-1), reduction="none")
+    rounded, own = logits.to(precision), targets.unsqueeze(-1)
+    flat = functional.cross_entropy(rounded.flatten(0, 1), targets.flatten(), reduction="none")
+    usual = flat.view_as(targets)
     # exp(-margin) of every other class is 0, or lost beside 1: softmax_y - 1 is exactly 0.
     share = rounded.softmax(dim=-1)
     no_target = share.gather(-1, own).squeeze(-1) == 1
     no_other = (share.scatter(-1, own, 0) == 0).all(dim=-1)
-    lost = (usual == 0, no_target, no_other)
-    return Collapse(*(torch.bincount(run[which], minlength=len(logits)) for which in lost))
+    alive = loss > 0
+    return Collapse(*((alive & lost).sum(dim=1) for lost in (usual == 0, no_target, no_other)))

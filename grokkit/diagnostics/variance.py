@@ -14,15 +14,11 @@ Source: arXiv 2605.15787, Conjecture E.1.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 
-import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
-from grokkit import theory
-from grokkit.diagnostics._arrays import finite_runs, to_numpy, to_tensor
 from grokkit.model import Transformer
 
 
@@ -54,29 +50,28 @@ def score_variance(model: Transformer, weights: Mapping[str, Tensor]) -> ScoreVa
         weights: the weights of the group.
     """
     embedding = model.embed(weights)
-    scores = model.look_up(model.slot_scores(weights, embedding))
-    variance = _variance(to_numpy(scores.movedim(2, -1)), to_numpy(model.batch.query_position + 1))
-    heads = model.spec.heads
-    norms = to_numpy(torch.linalg.vector_norm(embedding, dim=2))
-    bound = finite_runs(
-        partial(theory.logit_variance_bound, d_head=model.spec.d_model // heads),
-        to_numpy(interaction_norm(weights, heads)),
-        norms[:, model.slots.queries.cpu().numpy()].max(axis=1, keepdims=True),
-        norms.max(axis=1, keepdims=True),
+    scores = model.look_up(model.slot_scores(weights, embedding)).double()
+    seen = (
+        torch.arange(scores.shape[2], device=scores.device) <= model.batch.query_position[..., None]
     )
-    arrays = (variance.mean(axis=1), variance.max(axis=1), bound)
-    return ScoreVariance(*(to_tensor(array, scores) for array in arrays))
+    variance = _variance(scores, seen.unsqueeze(-1))
+    heads = model.spec.heads
+    norms = torch.linalg.vector_norm(embedding, dim=2).double()
+    e_q = norms[:, model.slots.queries].amax(dim=1, keepdim=True)
+    e_max = norms.amax(dim=1, keepdim=True)
+    d_head = model.spec.d_model // heads
+    bound = (interaction_norm(weights, heads) * e_q * e_max).square() / d_head
+    return ScoreVariance(variance.mean(dim=1), variance.amax(dim=1), bound)
 
 
 def _variance(
-    scores: Float[np.ndarray, "run example head pos"], seen: Float[np.ndarray, "run example"]
-) -> Float[np.ndarray, "run example head"]:
-    """Var_j(l_j) over the positions that each example sees, the first ``seen``."""
-    variance = np.empty(scores.shape[:3])
-    for count in np.unique(seen):
-        rows = seen == count
-        variance[rows] = theory.logit_variance(scores[rows][..., : int(count)])
-    return variance
+    scores: Float[Tensor, "run example pos head"], seen: Bool[Tensor, "run example pos 1"]
+) -> Float[Tensor, "run example head"]:
+    """Var_j(l_j) over the positions that each example sees; the scores of others are -inf."""
+    count = seen.sum(dim=2, keepdim=True)
+    kept = torch.where(seen, scores, 0)
+    apart = torch.where(seen, kept - kept.sum(dim=2, keepdim=True) / count, 0)
+    return (apart.square().sum(dim=2, keepdim=True) / count).squeeze(2)
 
 
 def interaction_norm(weights: Mapping[str, Tensor], heads: int) -> Float[Tensor, "run head"]:

@@ -45,6 +45,7 @@ from grokkit.model import Batch, Parameters, Transformer
 from grokkit.model.attention import Attention
 from grokkit.model.loss import loss_and_gradient
 from grokkit.model.spec import ModelSpec
+from grokkit.training.precision import rounded_product
 from grokkit.training.priors import KLPrior, ScheduledPenalty
 from grokkit.training.step import StepOutput
 
@@ -57,6 +58,8 @@ class AnalyticStep:
         batch: what is trained on.
         weights: the weights of the group; their ``flat_grad`` is filled.
         penalty: that of KLPriors, or None for no prior.
+        round_products: whether the products between the hidden layer and the classes take
+            their factors in bfloat16.
     """
 
     def __init__(
@@ -65,12 +68,14 @@ class AnalyticStep:
         batch: Batch,
         weights: Parameters,
         penalty: ScheduledPenalty | None = None,
+        round_products: bool = False,
     ) -> None:
         self.spec = spec
         self.weights = weights
         self.model = Transformer(spec, batch, weights.layout.length)
         self.query = self.model.slots.query
         self.penalty = penalty if penalty is not None and penalty.active else None
+        self.round_products = round_products
         self._prepare()
 
     def _prepare(self) -> None:
@@ -82,6 +87,11 @@ class AnalyticStep:
         self.logits = new(runs, examples, classes)
         self.d_logits = new(runs, examples, classes)
         self.d_hidden = new(runs, examples, self.spec.d_mlp)
+
+    @property
+    def steady(self) -> bool:
+        """Whether the step is the same at every epoch."""
+        return self.penalty is None or self.penalty.prior.schedule == "constant"
 
     def take(self, rows: Int[Tensor, "run row"]) -> "AnalyticStep":
         """The same step on some examples of each run, such as a minibatch."""
@@ -121,15 +131,19 @@ class AnalyticStep:
             readers.index, flat_cells, per_sample_weights=flat_attention, mode="sum"
         ).relu_()
         hidden = hidden.view(runs, examples, -1)
-        torch.baddbmm(w["b_2"].unsqueeze(1), hidden, w["W_2"], out=self.logits)
+        if self.round_products:
+            rounded_product(hidden, w["W_2"], self.logits).add_(w["b_2"].unsqueeze(1))
+        else:
+            torch.baddbmm(w["b_2"].unsqueeze(1), hidden, w["W_2"], out=self.logits)
         loss, _ = loss_and_gradient(
             self.logits, self.targets, out=self.d_logits, weight=1 / examples
         )
 
         # Backward, on examples.
-        torch.bmm(hidden.transpose(1, 2), self.d_logits, out=g["W_2"])
+        product = rounded_product if self.round_products else _product
+        product(hidden.transpose(1, 2), self.d_logits, g["W_2"])
         torch.sum(self.d_logits, dim=1, out=g["b_2"])
-        torch.bmm(self.d_logits, w["W_2"].transpose(1, 2), out=self.d_hidden)
+        product(self.d_logits, w["W_2"].transpose(1, 2), self.d_hidden)
         torch.ops.aten.threshold_backward.grad_input(
             self.d_hidden, hidden, 0, grad_input=self.d_hidden
         )
@@ -193,3 +207,7 @@ class AnalyticStep:
         ratio = torch.where(mass >= floor, target / mass.clamp_min(floor), 0.0)
         pull = (attention * ratio).sum(dim=2, keepdim=True) - ratio
         return share * attention * pull
+
+
+def _product(left: Tensor, right: Tensor, out: Tensor) -> Tensor:
+    return torch.bmm(left, right, out=out)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from grokkit.errors import refuse
 from grokkit.model import Batch, Parameters
 from grokkit.training.analytic_step import AnalyticStep
 from grokkit.training.autograd_step import AutogradStep
@@ -25,9 +26,10 @@ def choose_step(
         weights: the weights of the group.
 
     Raises:
-        SettingError: the prior makes no sense on these sequences.
+        SettingError: the prior makes no sense on these sequences, or bf16 was asked for
+            where the hand-written step does not serve.
     """
-    model, prior = specs[0].model, specs[0].prior
+    model, prior, precision = specs[0].model, specs[0].prior, specs[0].precision
     penalty = prior.start(specs, batch)
     if (
         model.attention == "softmax"
@@ -38,5 +40,7 @@ def choose_step(
         and type(prior) is KLPrior
         and prior.penalty_gradient == "true"
     ):
-        return AnalyticStep(model, batch, weights, penalty)
+        return AnalyticStep(model, batch, weights, penalty, round_products=precision == "bf16")
+    if precision == "bf16":
+        refuse("precision", precision, "float32, float64, tf32 for a run that needs autograd")
     return AutogradStep(model, batch, weights, penalty)

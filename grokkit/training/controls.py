@@ -2,7 +2,8 @@
 
 A structural prior also changes norms, and norms alone can make a network grok. Two
 controls of the paper (Figure 2, Appendix G.3) take that way out: one holds the norm of the
-MLP, the other shrinks W_Q and W_K as much as one likes without telling them where to look.
+MLP, the other shrinks W_Q and W_K as much as one likes without telling them where to look. The third thing
+that can be held is which weights there are at all: a ticket's mask.
 """
 
 from collections.abc import Sequence
@@ -34,15 +35,21 @@ class Controls:
             they are left alone. :func:`grokked_radius` reads one off a grokked run.
         qk_penalty: targeted L2: this times |W_Q|^2 + |W_K|^2 is added to the loss. The
             paper's control has 0.5; 0 is none.
+        ticket: a file that :func:`grokkit.tickets.save_ticket` wrote: the run begins under
+            its mask, with its initial weights if it has any, and pruned weights stay 0. A
+            run is known by the file's name, not by what is in it. None: no mask.
     """
 
     mlp_radius: float | None = None
     qk_penalty: float = 0.0
+    ticket: str | None = None
 
     def __post_init__(self) -> None:
         if self.mlp_radius is not None:
             check_number("mlp_radius", self.mlp_radius, strict=True)
         check_number("qk_penalty", self.qk_penalty)
+        if self.ticket is not None and not (isinstance(self.ticket, str) and self.ticket):
+            refuse("ticket", self.ticket, "the name of a ticket's file, or None")
 
 
 class QKPenalty:

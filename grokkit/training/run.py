@@ -15,6 +15,7 @@ from grokkit.training.executors import InProcess, Workers, cores
 from grokkit.training.history import join
 from grokkit.training.jobs import Executor, Job, stays_here
 from grokkit.training.keys import group_key_of
+from grokkit.training.memory import runs_that_fit
 from grokkit.training.spec import RunSpec
 from grokkit.training.trainer import group_key
 
@@ -117,14 +118,21 @@ def plan(
 def groups(specs: Sequence[RunSpec], device: torch.device) -> list[list[RunSpec]]:
     """The groups that are trained together: single runs on a CPU, whole sets on a GPU.
 
-    The runs keep their order on a CPU; on a GPU, runs of one group come together.
+    The runs keep their order on a CPU; on a GPU, runs of one group come together, as many
+    as its memory holds.
     """
     if device.type == "cpu":
         return [[spec] for spec in specs]
     by_key: dict[tuple[object, ...], list[RunSpec]] = {}
     for spec in specs:
-        by_key.setdefault(group_key(spec), []).append(spec)
-    return list(by_key.values())
+        # An unordered split may be one example larger with one seed than with another.
+        key = (*group_key(spec), len(spec.task.build(spec.seed).train))
+        by_key.setdefault(key, []).append(spec)
+    split = []
+    for group in by_key.values():
+        most = runs_that_fit(group[0], device)
+        split += [group[i : i + most] for i in range(0, len(group), most)]
+    return split
 
 
 def choose_executor(jobs: Sequence[Job], workers: int | None) -> Executor:

@@ -11,7 +11,7 @@ import itertools
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal
+from typing import Any
 
 from grokkit.errors import check_choice, check_int, refuse
 from grokkit.model.spec import ModelSpec
@@ -20,6 +20,7 @@ from grokkit.tasks import ModularAddition, Task, tasks
 from grokkit.training.accelerators import AcceleratorSpec, NoAccelerator, accelerators
 from grokkit.training.controls import Controls
 from grokkit.training.optimizers import AdamW, OptimizerSpec, optimizers
+from grokkit.training.precision import PRECISIONS, Precision
 from grokkit.training.priors import KLPrior, Prior, priors
 
 FAMILIES: Mapping[str, Registry[Any]] = {
@@ -61,7 +62,8 @@ class RunSpec:
         record_every: the number of epochs between two records of the History.
         stop_after: stop this many epochs after the test accuracy has reached 0.99 and
             stayed there at every record; None: never stop early.
-        precision: the floating-point type of the weights.
+        precision: ``float32``; ``float64``; ``tf32``: float32 with a GPU's TF32 products;
+            ``bf16``: float32 with the largest products in bfloat16.
     """
 
     task: Task = field(default_factory=ModularAddition)
@@ -75,7 +77,7 @@ class RunSpec:
     batch_size: int | None = None
     record_every: int = 25
     stop_after: int | None = None
-    precision: Literal["float32", "float64"] = "float32"
+    precision: Precision = "float32"
 
     def __post_init__(self) -> None:
         for part in PARTS:
@@ -87,7 +89,7 @@ class RunSpec:
         check_int("record_every", self.record_every, 1)
         if self.stop_after is not None:
             check_int("stop_after", self.stop_after, 0)
-        check_choice("precision", self.precision, ("float32", "float64"))
+        check_choice("precision", self.precision, PRECISIONS)
         self.prior.check(self)
 
     def with_(self, **changes: Any) -> "RunSpec":

@@ -20,18 +20,24 @@ from torch import Tensor
 from grokkit.errors import refuse
 from grokkit.model import Batch, Layout, Parameters, initialise
 from grokkit.training.analytic_step import AnalyticStep
+from grokkit.training.capture import WARM_UP, capture
 from grokkit.training.choose_step import choose_step
 from grokkit.training.controls import MLPSphere, QKPenalty
 from grokkit.training.interrupts import interrupts_held
 from grokkit.training.minibatches import Minibatches
 from grokkit.training.optimizers import is_number
+from grokkit.training.precision import master_dtype, products_in
 from grokkit.training.probes import Probes
 from grokkit.training.records import Records
 from grokkit.training.spec import RunSpec
 from grokkit.training.step import Step, StepOutput
+from grokkit.training.ticket import TicketMask
 
 GROKKED = 0.99
 """The test accuracy at which a run has grokked (the paper's rule)."""
+
+CAPTURED = {"cuda"}
+"""The kinds of device on which epochs between records are captured and replayed."""
 
 
 def group_key(spec: RunSpec) -> tuple[object, ...]:
@@ -64,7 +70,7 @@ class Trainer:
         self.first = first
         self.device = torch.device(device)
         spec = specs[0]
-        dtype = getattr(torch, spec.precision)
+        dtype = master_dtype(spec.precision)
         data = [one.task.build(one.seed) for one in specs]
         shape = data[0]
         self.train = Batch.of([one.train for one in data], self.device, dtype)
@@ -79,6 +85,7 @@ class Trainer:
         layout = Layout.of(spec.model, shape.n_tokens, shape.max_length, shape.n_classes)
         seeds = [one.seed for one in specs]
         self.weights = initialise(layout, spec.model, seeds).to(self.device, dtype)
+        self._ticket = TicketMask.of(spec.controls.ticket, self.weights)
         self.optimizer = spec.optimizer.start([one.optimizer for one in specs], self.weights)
         self.accelerator = spec.accelerator.start([one.accelerator for one in specs], self.weights)
         controls = [one.controls for one in specs]
@@ -98,6 +105,10 @@ class Trainer:
         # The first epoch at which a run's loss was not finite; kept on the device, so that
         # looking at it every epoch costs no synchronisation.
         self._broken = torch.full((len(specs),), -1, device=self.device)
+        # The epoch once more, where it can be read without asking Python.
+        self._clock = torch.zeros((), dtype=torch.long, device=self.device)
+        self._replay: Callable[[], object] | None = None
+        self._warm = 0
 
     @property
     def path(self) -> str:
@@ -130,24 +141,61 @@ class Trainer:
         stop = spec.epochs if epochs is None else min(spec.epochs, self.epoch + epochs)
         started = time.perf_counter()
         try:
-            with one_thread(self.device):
+            with one_thread(self.device), products_in(spec.precision, self.device):
                 while not self.done and (self.epoch < stop or stop == spec.epochs):
                     with interrupts_held():
-                        recorded = self._look()
+                        replayed = self._replayed(stop)
+                        recorded = not replayed and self._look()
                     # Here an interrupt is welcome: nothing is half done.
                     if recorded and on_record is not None:
                         on_record(self)
                     if self.done:
                         break
-                    with interrupts_held():
-                        self._train()
-                        self.epoch += 1
+                    if not replayed:
+                        with interrupts_held():
+                            self._train()
+                            self._tick()
                     if on_epoch is not None:
                         now = time.perf_counter()
                         self.seconds, started = self.seconds + now - started, now
                         on_epoch(self)
         finally:
             self.seconds += time.perf_counter() - started
+
+    def _tick(self) -> None:
+        """Count an epoch, here and on the device."""
+        self.epoch += 1
+        self._clock.add_(1)
+
+    def _whole_epoch(self) -> None:
+        """One epoch without a record, as it is captured: no number here comes from Python."""
+        self._differentiate(self.step)
+        self._update()
+        self._clock.add_(1)
+
+    def _replayed(self, stop: int) -> bool:
+        """On a GPU, train one epoch by replaying a captured one, where no record is due."""
+        due = self.epoch % self.specs[0].record_every == 0 or self.epoch >= stop
+        if due or not self._can_capture():
+            return False
+        if self._warm < WARM_UP:
+            self._warm += 1
+            return False
+        if self._replay is None:
+            self._replay = capture(self._whole_epoch, self.device)
+        self._replay()
+        self.epoch += 1
+        return True
+
+    def _can_capture(self) -> bool:
+        """Whether an epoch is the same operations every time, none of which waits."""
+        return (
+            self.device.type in CAPTURED
+            and self.batches is None
+            and self.accelerator is None
+            and isinstance(self.step, AnalyticStep)
+            and self.step.steady
+        )
 
     def _look(self) -> bool:
         """A record of these weights if one is due; with full batches, always their gradient."""
@@ -166,6 +214,8 @@ class Trainer:
         output = step(self.epoch, record=record)
         if self._qk_penalty is not None:
             self._qk_penalty()
+        if self._ticket is not None:
+            self._ticket.mask_gradient()
         self._watch(output.loss)
         return output
 
@@ -183,6 +233,8 @@ class Trainer:
         if self.accelerator is not None:
             self.accelerator()
         self.optimizer.step()
+        if self._ticket is not None:
+            self._ticket.mask_weights()
         if self._sphere is not None:
             self._sphere()
 
@@ -204,6 +256,7 @@ class Trainer:
         tensors = {"weights": self.weights.flat, "broken": self._broken}
         tensors |= {f"optimizer/{name}": value for name, value in self.optimizer.state().items()}
         tensors |= {f"accelerator/{name}": value for name, value in self._filter_state().items()}
+        tensors |= {} if self._ticket is None else self._ticket.state()
         tensors |= {f"records/{name}": torch.stack(all_) for name, all_ in records.values.items()}
         tensors |= {f"final/{run}": row for run, row in self._final.items()}
         return facts, tensors
@@ -211,6 +264,7 @@ class Trainer:
     def load_state(self, facts: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
         """Become the trainer of the same specs whose :meth:`state` this was."""
         self.epoch, self.seconds = facts["epoch"], facts["seconds"]
+        self._clock.fill_(self.epoch)
         self.optimizer.steps = facts["steps"]
         with torch.no_grad():
             self.weights.flat.copy_(tensors["weights"])
@@ -219,6 +273,8 @@ class Trainer:
                 value.copy_(tensors[f"optimizer/{name}"])
             for name, value in self._filter_state().items():
                 value.copy_(tensors[f"accelerator/{name}"])
+            if self._ticket is not None:
+                self._ticket.pruned.copy_(tensors["pruned"])
         self.records = Records(
             list(facts["record_epochs"]),
             {
@@ -255,7 +311,7 @@ class Trainer:
 
     def _watch(self, loss: Tensor) -> None:
         bad = ~loss.mean(dim=1).isfinite() & (self._broken < 0)
-        self._broken.masked_fill_(bad, self.epoch)
+        torch.where(bad, self._clock, self._broken, out=self._broken)
 
     def _end_runs(self) -> None:
         """Note which runs end with the record just made."""

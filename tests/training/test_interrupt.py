@@ -110,9 +110,9 @@ def interrupt_at(monkeypatch: pytest.MonkeyPatch, seed: int, epoch: int) -> None
     look = Trainer._look
     now = {}
 
-    def step(self, record=False):
-        output = real(self, record)
-        if now["trainer"].specs[0].seed == seed and now["trainer"].epoch == epoch:
+    def step(self, now_at, record=False):
+        output = real(self, now_at, record)
+        if now["trainer"].specs[0].seed == seed and now_at == epoch:
             signal.raise_signal(signal.SIGINT)
         return output
 
