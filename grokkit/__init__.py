@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         runs,
         tasks,
         theory,
+        tickets,
         training,
         viz,
     )
@@ -47,6 +48,7 @@ _ROOMS = (
     "runs",
     "tasks",
     "theory",
+    "tickets",
     "training",
     "viz",
 )

@@ -2,8 +2,8 @@
 
 A structural prior also changes norms, and norms alone can make a network grok. Two
 controls of the paper (Figure 2, Appendix G.3) take that way out: one holds the norm of the
-MLP, the other shrinks W_Q and W_K as much as one likes without telling them where to look. The third thing
-that can be held is which weights there are at all: a ticket's mask.
+MLP, the other shrinks W_Q and W_K as much as one likes without telling them where to look.
+A ticket's mask holds which weights there are at all.
 """
 
 from collections.abc import Sequence

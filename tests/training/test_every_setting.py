@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 import xarray as xr
 
 from grokkit.errors import SettingError
@@ -19,6 +20,8 @@ from grokkit.tasks import SparseParity
 from grokkit.training import RunSpec, Trainer, save_weights, train
 from grokkit.training.controls import Controls
 from grokkit.training.spec import FAMILIES
+from grokkit.training.ticket import Ticket, save_ticket
+from tests.kinds import grokkits
 from tests.training.small import SMALL, same
 
 BASE = SMALL.with_(epochs=12, record_every=3)
@@ -104,6 +107,7 @@ CHANGES: dict[str, Any] = {
     # controls
     "mlp_radius": 3.0,
     "qk_penalty": 0.5,
+    "ticket": "ticket",
     # the run
     "seed": 1,
     "epochs": 13,
@@ -134,12 +138,6 @@ BESIDE: dict[str, dict[str, Any]] = {
 """What must be set on both sides for a setting to show."""
 
 
-def grokkits(family: str) -> dict[str, type[Any]]:
-    """The kinds of a family without those that other tests have registered."""
-    members = FAMILIES[family].items()
-    return {kind: cls for kind, cls in members if cls.__module__.startswith("grokkit.")}
-
-
 def own_settings() -> Iterator[tuple[str, str, str]]:
     """(part, kind, setting) for every setting of every part of a spec, and of the spec."""
     for family in FAMILIES:
@@ -156,7 +154,7 @@ def own_settings() -> Iterator[tuple[str, str, str]]:
 
 @pytest.fixture(scope="module")
 def teachers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Two files of weights with attention of their own."""
+    """Two files of weights with attention of their own, and a ticket."""
     folder: Path = tmp_path_factory.mktemp("teachers")
     made = {}
     for seed, name in enumerate(("one", "other")):
@@ -164,7 +162,8 @@ def teachers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
             trainer = Trainer([BASE.with_(seed=seed, heads=heads)])
             path = save_weights(trainer, folder / f"{name}{heads}.safetensors")
             made[f"{name}{heads}"] = str(path)
-    return made
+    ticket = Ticket({"W_Q": torch.eye(8, dtype=torch.bool)})
+    return made | {"ticket": str(save_ticket(ticket, folder / "ticket.safetensors"))}
 
 
 def base_of(part: str, kind: str) -> RunSpec:
@@ -179,6 +178,8 @@ def trained(spec: RunSpec) -> xr.Dataset:
 
 
 def with_teacher(spec: RunSpec, teachers: dict[str, str]) -> RunSpec:
+    if spec.controls.ticket is not None:
+        spec = spec.with_(ticket=teachers["ticket"])
     name = spec.settings().get("teacher")
     return spec if name is None else spec.with_(teacher=teachers[f"{name}{spec.model.heads}"])
 

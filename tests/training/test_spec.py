@@ -42,6 +42,7 @@ SETTINGS = st.fixed_dictionaries(
         "batch_size": st.one_of(st.none(), st.integers(1, 1000)),
         "mlp_radius": st.one_of(st.none(), POSITIVE),
         "qk_penalty": POSITIVE,
+        "ticket": st.one_of(st.none(), st.just("lottery.safetensors")),
         "stop_after": st.one_of(st.none(), st.integers(0, 1000)),
         "precision": st.sampled_from(["float32", "float64"]),
     }

@@ -1,0 +1,46 @@
+"""What the README tells a newcomer to type does what it says."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from grokkit.cli import main
+from grokkit.training import grid, presets
+from grokkit.training.sweep import load_sweep
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
+
+
+@pytest.mark.slow
+def test_the_five_lines_run_and_the_network_groks(capsys):
+    (code,) = blocks("python")
+    names: dict[str, object] = {}
+    exec(code, names)
+    first, early, last = map(float, re.findall(r"\d\.?\d*(?:e-\d+)?", capsys.readouterr().out))
+    assert first < 0.1 and early < 0.3 and last > 0.95
+
+
+def test_the_sweep_file_is_the_grid_beside_it(tmp_path):
+    (text,) = blocks("toml")
+    path = tmp_path / "decay.toml"
+    path.write_text(text)
+    assert load_sweep(path) == grid(presets["live"], weight_decay=[0.5, 1.0, 2.0], seed=range(5))
+
+
+def test_every_file_that_is_linked_is_there():
+    links = re.findall(r"\]\((?!http)([^)#]+)\)", README)
+    assert len(links) > 10
+    assert [link for link in links if not (ROOT / link).exists()] == []
+
+
+@pytest.mark.parametrize("line", re.findall(r"^grokkit (train .*)$", README, flags=re.MULTILINE))
+def test_the_flags_that_are_shown_exist(line, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main([*line.split(), "--help"])
+    assert stop.value.code == 0
