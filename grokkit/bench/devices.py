@@ -56,9 +56,9 @@ def floors(trainer: Trainer, device: torch.device, seconds: float) -> tuple[floa
     other = torch.empty_like(hidden)
 
     def products() -> None:
-        hidden @ matrix
-        hidden.transpose(1, 2) @ gradient
-        gradient @ matrix.transpose(1, 2)
+        torch.bmm(hidden, matrix)
+        torch.bmm(hidden.transpose(1, 2), gradient)
+        torch.bmm(gradient, matrix.transpose(1, 2))
 
     def copies() -> None:
         # hidden, logits, and the gradients of both: each written once and read once.

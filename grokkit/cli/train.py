@@ -218,7 +218,8 @@ def _options(base: RunSpec, preset: str) -> type[Any]:
     )
     options.__doc__ = (
         "Train one run; write its History (run.nc) and a picture of it (run.png). "
-        "The settings below are those of the kinds chosen by --task, --optimizer, --prior, --accelerator. "
+        "The settings below are those of the kinds chosen by "
+        "--task, --optimizer, --prior, --accelerator. "
         "To begin with: grokkit train --preset live --out first-run"
     )
     return options

@@ -9,21 +9,42 @@ from collections.abc import Callable
 
 import torch
 
+CAPTURED = {"cuda"}
+"""The kinds of device on which epochs are captured."""
+
 WARM_UP = 3
 """Epochs that are trained as usual before one is captured, so that all memory is there."""
 
 
-def capture(work: Callable[[], object], device: torch.device) -> Callable[[], object]:
-    """Something that does ``work`` again each time it is called.
-
-    On a GPU a CUDA graph of it; elsewhere ``work`` itself. Capturing does not run it.
+class Replay:
+    """An epoch that is captured once and then replayed.
 
     Args:
-        work: queues operations on the device, and looks at none of their results.
+        epoch: one epoch's work; it queues operations and looks at none of their results.
         device: where it works.
+        steady: whether it is the same work at every epoch.
     """
-    if device.type != "cuda":
-        return work
+
+    def __init__(self, epoch: Callable[[], object], device: torch.device, steady: bool) -> None:
+        self.epoch = epoch
+        self.device = device
+        self.possible = steady and device.type in CAPTURED
+        self.warm = 0
+        self.replay: Callable[[], object] | None = None
+
+    def __call__(self) -> bool:
+        """Replay an epoch and say so; or say that it has to be trained as usual."""
+        if not self.possible or self.warm < WARM_UP:
+            self.warm += 1
+            return False
+        if self.replay is None:
+            self.replay = capture(self.epoch, self.device)
+        self.replay()
+        return True
+
+
+def capture(work: Callable[[], object], device: torch.device) -> Callable[[], object]:
+    """A CUDA graph of ``work``, to be called. Capturing does not run it."""
     torch.cuda.synchronize(device)
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):

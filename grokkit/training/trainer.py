@@ -20,7 +20,7 @@ from torch import Tensor
 from grokkit.errors import refuse
 from grokkit.model import Batch, Layout, Parameters, initialise
 from grokkit.training.analytic_step import AnalyticStep
-from grokkit.training.capture import WARM_UP, capture
+from grokkit.training.capture import Replay
 from grokkit.training.choose_step import choose_step
 from grokkit.training.controls import MLPSphere, QKPenalty
 from grokkit.training.interrupts import interrupts_held
@@ -35,9 +35,6 @@ from grokkit.training.ticket import TicketMask
 
 GROKKED = 0.99
 """The test accuracy at which a run has grokked (the paper's rule)."""
-
-CAPTURED = {"cuda"}
-"""The kinds of device on which epochs between records are captured and replayed."""
 
 
 def group_key(spec: RunSpec) -> tuple[object, ...]:
@@ -107,8 +104,9 @@ class Trainer:
         self._broken = torch.full((len(specs),), -1, device=self.device)
         # The epoch once more, where it can be read without asking Python.
         self._clock = torch.zeros((), dtype=torch.long, device=self.device)
-        self._replay: Callable[[], object] | None = None
-        self._warm = 0
+        steady = isinstance(self.step, AnalyticStep) and self.step.steady
+        steady = steady and self.batches is None and self.accelerator is None
+        self._replay = Replay(self._whole_epoch, self.device, steady)
 
     @property
     def path(self) -> str:
@@ -176,26 +174,10 @@ class Trainer:
     def _replayed(self, stop: int) -> bool:
         """On a GPU, train one epoch by replaying a captured one, where no record is due."""
         due = self.epoch % self.specs[0].record_every == 0 or self.epoch >= stop
-        if due or not self._can_capture():
+        if due or not self._replay():
             return False
-        if self._warm < WARM_UP:
-            self._warm += 1
-            return False
-        if self._replay is None:
-            self._replay = capture(self._whole_epoch, self.device)
-        self._replay()
         self.epoch += 1
         return True
-
-    def _can_capture(self) -> bool:
-        """Whether an epoch is the same operations every time, none of which waits."""
-        return (
-            self.device.type in CAPTURED
-            and self.batches is None
-            and self.accelerator is None
-            and isinstance(self.step, AnalyticStep)
-            and self.step.steady
-        )
 
     def _look(self) -> bool:
         """A record of these weights if one is due; with full batches, always their gradient."""

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from grokkit.errors import SettingError
-from grokkit.training import RunSpec, Trainer, grid, trainer
+from grokkit.training import RunSpec, Trainer, capture, grid
 from grokkit.training.capture import WARM_UP
 from grokkit.training.history import to_history
 from grokkit.training.memory import bytes_per_run, runs_that_fit
@@ -40,15 +40,15 @@ def count_replays(monkeypatch) -> list[int]:
     """Let a CPU pass for a device whose epochs are captured; the list grows by replays."""
     replays: list[int] = []
 
-    def capture(work, device):
+    def pretend(work, device):
         def replay():
             replays.append(1)
             work()
 
         return replay
 
-    monkeypatch.setattr(trainer, "CAPTURED", {"cpu"})
-    monkeypatch.setattr(trainer, "capture", capture)
+    monkeypatch.setattr(capture, "CAPTURED", {"cpu"})
+    monkeypatch.setattr(capture, "capture", pretend)
     return replays
 
 
@@ -90,9 +90,8 @@ def test_what_changes_from_epoch_to_epoch_is_not_captured(name, monkeypatch):
 
 
 def test_weights_are_never_below_single_precision():
-    dtypes = {name: master_dtype(name) for name in ("float32", "float64", "tf32", "bf16")}
-    assert dtypes.pop("float64") is torch.float64
-    assert set(dtypes.values()) == {torch.float32}
+    assert master_dtype("float64") is torch.float64
+    assert {master_dtype("float32"), master_dtype("tf32"), master_dtype("bf16")} == {torch.float32}
 
 
 def test_a_rounded_product_rounds_its_factors_only():
@@ -126,10 +125,12 @@ def test_bf16_is_refused_where_autograd_is_needed_and_tf32_on_a_cpu():
 
 def test_tf32_is_switched_for_the_training_and_then_back():
     before = torch.backends.cuda.matmul.allow_tf32
-    for precision, inside in (("tf32", True), ("float32", False)):
-        with products_in(precision, CUDA):
-            assert torch.backends.cuda.matmul.allow_tf32 is inside
-        assert torch.backends.cuda.matmul.allow_tf32 is before
+    with products_in("tf32", CUDA):
+        assert torch.backends.cuda.matmul.allow_tf32
+        with products_in("float32", CUDA):
+            assert not torch.backends.cuda.matmul.allow_tf32
+        assert torch.backends.cuda.matmul.allow_tf32
+    assert torch.backends.cuda.matmul.allow_tf32 is before
 
 
 # --- groups -------------------------------------------------------------------------------
