@@ -10,7 +10,6 @@ It is written to a second file first, which then takes the name (see
 checkpoint is there.
 """
 
-import json
 import time
 import zlib
 from collections.abc import Sequence
@@ -18,21 +17,20 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save
 from torch import Tensor
 
-from grokkit.training.files import write_whole
 from grokkit.training.spec import RunSpec
+from grokkit.training.tensor_file import TensorFile
 from grokkit.training.trainer import Trainer
-
-FORMAT = 1
-HEADER = "grokkit"
-"""The key of our JSON in the metadata of the safetensors file."""
 
 
 class CheckpointError(ValueError):
     """A file from which training cannot go on. The file itself is left as it is."""
+
+
+FORMAT = 1
+HEADER = "grokkit"
+_FILE = TensorFile("checkpoint", HEADER, FORMAT, CheckpointError)
 
 
 def save_checkpoint(trainer: Trainer, path: str | Path) -> Path:
@@ -45,18 +43,15 @@ def save_checkpoint(trainer: Trainer, path: str | Path) -> Path:
     Raises:
         OSError: the file cannot be written; an older checkpoint there is intact.
     """
-    from grokkit import __version__
-
     facts, live = trainer.state()
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in live.items()}
     header = {
-        "format": FORMAT,
-        "versions": {"grokkit": __version__, "torch": str(torch.__version__)},
+        "torch": str(torch.__version__),
         "specs": [spec.to_dict() for spec in trainer.specs],
         "checksum": _checksum(tensors),
         "state": facts,
     }
-    return write_whole(path, save(tensors, metadata={HEADER: json.dumps(header)}))
+    return _FILE.write(path, header, tensors)
 
 
 def load_checkpoint(
@@ -90,7 +85,7 @@ def load_checkpoint(
     for name, fresh in trainer.state()[1].items():
         found = tensors.get(name)
         if found is None or found.shape != fresh.shape or found.dtype != fresh.dtype:
-            made = header["versions"]["grokkit"]
+            made = header["grokkit"]
             raise CheckpointError(
                 f"{path}: made by grokkit {made}, whose {name!r} differs from this version's"
             )
@@ -132,22 +127,7 @@ class Keeper:
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    if not path.is_file():
-        raise FileNotFoundError(f"{path}: no such file")
-    try:
-        with safe_open(path, framework="pt") as file:
-            header = json.loads((file.metadata() or {})[HEADER])
-            version = int(header["format"])
-            # Clones: what is read here must not hang on to the file.
-            names = file.keys()
-            tensors = {name: file.get_tensor(name).clone() for name in names}
-    except (SafetensorError, OSError, LookupError, TypeError, ValueError) as problem:
-        reason = "truncated, damaged, or no checkpoint of grokkit"
-        raise CheckpointError(f"{path}: {reason} ({type(problem).__name__})") from problem
-    if version > FORMAT:
-        raise CheckpointError(
-            f"{path}: checkpoint format {version}; this grokkit reads up to {FORMAT}"
-        )
+    header, tensors = _FILE.read(path)
     if header.get("checksum") != _checksum(tensors):
         raise CheckpointError(f"{path}: damaged: its checksum does not fit its numbers")
     return header, tensors

@@ -11,28 +11,26 @@ it comes from as JSON in the header. No pickle: opening one that somebody sent r
 """
 
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save
 from torch import Tensor
 
 from grokkit.errors import refuse
 from grokkit.model import Parameters
-from grokkit.training.files import write_whole
-
-HEADER = "grokkit.ticket"
-"""The key of our JSON in the metadata of the safetensors file."""
-FORMAT = 1
+from grokkit.training.tensor_file import TensorFile
 
 
 class TicketError(ValueError):
     """A file that holds no ticket."""
+
+
+FORMAT = 1
+HEADER = "grokkit.ticket"
+_FILE = TensorFile("ticket", HEADER, FORMAT, TicketError)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,15 +85,8 @@ def save_ticket(ticket: Ticket, path: str | Path) -> Path:
     Raises:
         OSError: the file cannot be written; an older one there is intact.
     """
-    from grokkit import __version__
-
-    header = {
-        "format": FORMAT,
-        "grokkit": __version__,
-        "digest": ticket.digest,
-        "origin": dict(ticket.origin),
-    }
-    return write_whole(path, save(ticket.tensors, metadata={HEADER: json.dumps(header)}))
+    header = {"digest": ticket.digest, "origin": dict(ticket.origin)}
+    return _FILE.write(path, header, ticket.tensors)
 
 
 def load_ticket(path: str | Path) -> Ticket:
@@ -106,21 +97,10 @@ def load_ticket(path: str | Path) -> Ticket:
         TicketError: the file is damaged, holds something else, or was made by a newer
             grokkit; the message is one line.
     """
-    path = Path(path)
-    if not path.is_file():
-        raise FileNotFoundError(f"{path}: no such file")
-    try:
-        with safe_open(path, framework="pt") as file:
-            header = json.loads((file.metadata() or {})[HEADER])
-            version, origin = int(header["format"]), dict(header["origin"])
-            # Clones: what is read here must not hang on to the file.
-            names = file.keys()
-            tensors = {name: file.get_tensor(name).clone() for name in names}
-    except (SafetensorError, OSError, LookupError, TypeError, ValueError) as problem:
-        reason = "damaged, or no ticket of grokkit"
-        raise TicketError(f"{path}: {reason} ({type(problem).__name__})") from problem
-    if version > FORMAT:
-        raise TicketError(f"{path}: ticket format {version}; this grokkit reads up to {FORMAT}")
+    header, tensors = _FILE.read(path)
+    origin = header.get("origin")
+    if not isinstance(origin, dict):
+        raise TicketError(f"{path}: damaged: it does not say where it comes from")
     parts: dict[str, dict[str, Tensor]] = {"kept": {}, "initial": {}}
     for name, tensor in tensors.items():
         part, _, inner = name.partition("/")

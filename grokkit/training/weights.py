@@ -5,25 +5,23 @@ header. No pickle, so that opening one that somebody sent runs nothing. For goin
 training there are checkpoints (:mod:`grokkit.training.checkpoint`); this is for its result.
 """
 
-import json
 from pathlib import Path
 
 import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save
 
 from grokkit.model import Layout, Parameters
-from grokkit.training.files import write_whole
 from grokkit.training.spec import RunSpec
+from grokkit.training.tensor_file import TensorFile
 from grokkit.training.trainer import Trainer
-
-HEADER = "grokkit.weights"
-"""The key of our JSON in the metadata of the safetensors file."""
-FORMAT = 1
 
 
 class WeightsError(ValueError):
     """A file that holds no weights of a run."""
+
+
+FORMAT = 1
+HEADER = "grokkit.weights"
+_FILE = TensorFile("weights", HEADER, FORMAT, WeightsError)
 
 
 def save_weights(trainer: Trainer, path: str | Path, run: int = 0) -> Path:
@@ -37,17 +35,13 @@ def save_weights(trainer: Trainer, path: str | Path, run: int = 0) -> Path:
     Raises:
         OSError: the file cannot be written; an older one there is intact.
     """
-    from grokkit import __version__
-
     header = {
-        "format": FORMAT,
-        "grokkit": __version__,
         "epoch": trainer.records.ended.get(run, trainer.epoch),
         "spec": trainer.specs[run].to_dict(),
     }
     weights = trainer.final_weights().run(run)
     tensors = {name: value[0].detach().cpu().contiguous() for name, value in weights.items()}
-    return write_whole(path, save(tensors, metadata={HEADER: json.dumps(header)}))
+    return _FILE.write(path, header, tensors)
 
 
 def load_weights(path: str | Path) -> tuple[RunSpec, Parameters]:
@@ -58,21 +52,7 @@ def load_weights(path: str | Path) -> tuple[RunSpec, Parameters]:
         WeightsError: the file is damaged, holds something else, was made by a newer
             grokkit, or names a kind that is not registered here; the message is one line.
     """
-    path = Path(path)
-    if not path.is_file():
-        raise FileNotFoundError(f"{path}: no such file")
-    try:
-        with safe_open(path, framework="pt") as file:
-            header = json.loads((file.metadata() or {})[HEADER])
-            version = int(header["format"])
-            # Clones: what is read here must not hang on to the file.
-            names = file.keys()
-            tensors = {name: file.get_tensor(name).clone() for name in names}
-    except (SafetensorError, OSError, LookupError, TypeError, ValueError) as problem:
-        reason = "damaged, or no weights of grokkit"
-        raise WeightsError(f"{path}: {reason} ({type(problem).__name__})") from problem
-    if version > FORMAT:
-        raise WeightsError(f"{path}: weights format {version}; this grokkit reads up to {FORMAT}")
+    header, tensors = _FILE.read(path)
     try:
         spec = RunSpec.from_dict(header["spec"])
         n_tokens, length = (len(tensors[f"{of}_embedding"]) for of in ("token", "position"))

@@ -13,6 +13,7 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import save_file
 
+import grokkit
 from grokkit.training import CheckpointError, RunSpec, Trainer, train
 from grokkit.training.analytic_step import AnalyticStep
 from grokkit.training.checkpoint import FORMAT, HEADER, Keeper, load_checkpoint, save_checkpoint
@@ -83,7 +84,7 @@ def test_a_checkpoint_opens_without_grokkit_and_says_what_it_is(tmp_path: Path):
         assert file.get_tensor("weights").shape[0] == 1
     assert header["format"] == FORMAT
     assert header["specs"] == [json.loads(SMALL.to_json())]
-    assert header["versions"]["torch"] == torch.__version__
+    assert header["torch"] == torch.__version__ and header["grokkit"] == grokkit.__version__
 
 
 # --- files that are refused ---------------------------------------------------------------
