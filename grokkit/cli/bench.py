@@ -52,7 +52,7 @@ def main(argv: Sequence[str]) -> int:
     measured = bench.measure(spec, rounds=options.rounds)
     parts = [bench.report(measured, bench.peak_memory(spec) if options.memory else None)]
     if options.sweeps:
-        parts.append(bench.sweep_report(spec.with_(p=43, train_fraction=0.5, epochs=3000)))
+        parts.append(bench.sweep_report(spec.with_(p=43, train_fraction=0.5, epochs=6000)))
     print("\n\n".join(parts))
     if options.csv is not None:
         print(f"wrote {bench.write_csv(measured, options.csv)}")

@@ -111,6 +111,10 @@ def interrupts_counted() -> Iterator[Interrupts]:
         signal.signal(signal.SIGINT, before)
 
 
+_ENDINGS = ("finished", "failed", "stopped")
+"""The messages after which a worker has no job."""
+
+
 class Workers:
     """Trains jobs side by side in single-thread processes on this machine.
 
@@ -154,26 +158,34 @@ class Workers:
                 # Short waits, for Python sees a signal only between two of them.
                 with contextlib.suppress(queue.Empty):
                     process, message, data = events.get(timeout=0.1)
-                    self._hear(process, message, data, watch)
-                    if process.job is None and waiting:
-                        if message is None:
-                            crew.append(process := _Process(events))
-                        process.give(waiting.popleft())
+                    job = process.job
+                    if message is None or message["kind"] in _ENDINGS:
+                        process.job = None
+                        # First more work, then what came of the last: reading a History
+                        # takes a moment, in which the worker would be idle.
+                        if waiting and job is not None and process.ready:
+                            if message is None:
+                                crew.append(_Process(events))
+                            worker = crew[-1] if message is None else process
+                            worker.give(waiting.popleft())
+                    self._hear(process, job, message, data, watch)
             return interrupts.count > 0
 
     @staticmethod
     def _hear(
-        process: "_Process", message: dict[str, Any] | None, data: bytes, watch: Watch
+        process: "_Process",
+        job: Job | None,
+        message: dict[str, Any] | None,
+        data: bytes,
+        watch: Watch,
     ) -> None:
-        """Deal with one message of a worker; no message: it has died."""
-        job = process.job
+        """Deal with one message of a worker about its job; no message: it has died."""
         if job is None:
             return
         match message:
             case None if not process.ready:
                 raise RuntimeError(f"worker processes do not start here: {process.last_words()}")
             case None:
-                process.job = None
                 watch.failed(job, process.last_words())
             case {"kind": "ready"}:
                 process.ready = True
@@ -182,13 +194,9 @@ class Workers:
             case {"kind": "refused"}:
                 refuse(message["field"], _Shown(message["value"]), message["allowed"])
             case {"kind": "failed"}:
-                process.job = None
                 watch.failed(job, message["why"])
             case {"kind": "finished"}:
-                process.job = None
                 watch.finished(job, from_bytes(data, job.name))
-            case {"kind": "stopped"}:
-                process.job = None
 
 
 class _Shown(str):
@@ -255,16 +263,11 @@ class _Process:
         return f"its worker process died ({how})" + (f": {said}" if said else "")
 
     def close(self) -> None:
-        """End the process: an idle one by itself, a busy one by force."""
-        if self.job is not None:
-            self.process.kill()
+        """End the process, by force: left to itself it would tidy up for over a second."""
+        self.process.kill()
         with contextlib.suppress(OSError):
             self.stdin.close()
-        try:
-            self.process.wait(timeout=5)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
+        self.process.wait()
         self.thread.join()
         self.stdout.close()
         self.log.close()
