@@ -132,10 +132,9 @@ recorded = runs.load("classroom")
 viz.seed_curves(recorded)
 
 # %%
-for seed, memorised, grokked in zip(
-    recorded.seed.values, memorise_epoch(recorded), grok_epoch(recorded, 0.95), strict=True
-):
-    print(f"seed {seed}: memorised by {memorised:5.0f}, test accuracy 0.95 at {grokked:5.0f}")
+memorised, grokked = memorise_epoch(recorded), grok_epoch(recorded, 0.95)
+for run, seed in enumerate(recorded.seed.values):
+    print(f"seed {seed}: memorised at {memorised[run]:.0f}, 95 % right at {grokked[run]:.0f}")
 
 # %% [markdown]
 # ## 4. A control: is it the weight decay?
@@ -202,8 +201,8 @@ viz.seed_curves(
 half_of_the_others = recorded.unmirrored_accuracy >= 0.5
 when = recorded.epoch.where(half_of_the_others).min("epoch")
 mirrored_then = recorded.mirrored_accuracy.sel(epoch=when)
-for seed, epoch, share in zip(recorded.seed.values, when.values, mirrored_then.values, strict=True):
-    print(f"seed {seed}: half of the others right at {epoch:5.0f}, mirrored pairs then {share:.0%}")
+for run, seed in enumerate(recorded.seed.values):
+    print(f"seed {seed}, epoch {when[run]:.0f}: mirrored pairs {mirrored_then[run]:.0%} right")
 
 # %%
 beside(
@@ -222,7 +221,11 @@ viz.four_panels(unordered)
 
 # %% [markdown]
 # It groks here too, and now without a step on the way: from the floor, below chance at first,
-# to the top. From here on, when this course says *test accuracy*, ask: which split?
+# to the top. Look at the attention as well: this time it has arrived by the time the sums are
+# memorised, and phase 2 is empty. But beware, this run is no control: the split *and* the number
+# of pairs are different, so it cannot say which of the two made the difference.
+#
+# From here on, when this course says *test accuracy*, ask: which split?
 #
 # ## 6. Where this is weak
 #
@@ -241,13 +244,13 @@ viz.four_panels(unordered)
 #
 # | what we know | how sure | what would change it |
 # | --- | --- | --- |
-# | The network memorises by about epoch 100 and generalises about a thousand epochs later | five of five seeds, with this preset | other sizes, other learning rates: try them |
+# | The network memorises by about epoch 100 and generalises about a thousand epochs later | one live run here; five seeds in the package's own tests | other sizes, other learning rates: try them |
 # | No decay, no grokking within 3000 epochs | one live run; more in lesson 05 | a run without decay that groks |
 # | It learns first that order does not matter, and then to add | five of five recorded seeds | a seed with the opposite order |
 # | Attention arrives before generalisation does | the same five | is it the *cause*? Nothing here says so: lesson 03 |
 #
-# **Next:** [02 · Attention as a posterior](02_attention.ipynb), where the network's attention
-# is put together by hand.
+# **Next** (being written): 02 · Attention as a posterior, where the network's attention is put
+# together by hand.
 #
 # ## Sources
 #

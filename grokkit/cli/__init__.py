@@ -4,7 +4,7 @@ A command is a module in this folder with a function ``main(argv) -> exit code``
 in :data:`COMMANDS`; its module is imported only when it is called.
 
 Exit codes: 0 done; 1 done, and the answer is no; 2 bad input, told in one line on stderr,
-nothing written; 130 interrupted.
+nothing written; 130 interrupted; 141 nobody reads the output any more.
 """
 
 import os

@@ -43,7 +43,11 @@ from grokkit.diagnostics.separability import (
     separability,
     value_radius,
 )
-from grokkit.diagnostics.starvation import attention_gradient, score_gradient_norm
+from grokkit.diagnostics.starvation import (
+    AttentionGradient,
+    attention_gradient,
+    score_gradient_norm,
+)
 from grokkit.diagnostics.starvation_bounds import (
     StarvationBounds,
     score_gradients,
@@ -62,6 +66,7 @@ from grokkit.diagnostics.variance import ScoreVariance, score_variance
 __all__ = [
     "BORDERS",
     "PHASES",
+    "AttentionGradient",
     "Collapse",
     "Contraction",
     "HeadMass",

@@ -17,13 +17,14 @@ The axes, by the names that every shape in this package uses:
 from grokkit.model.attention import attend
 from grokkit.model.batch import Batch
 from grokkit.model.loss import cross_entropy
-from grokkit.model.parameters import MLP_WEIGHTS, Layout, Parameters, initialise
+from grokkit.model.parameters import MLP_WEIGHTS, QK_WEIGHTS, Layout, Parameters, initialise
 from grokkit.model.slots import Readers, Slots
 from grokkit.model.spec import ModelSpec
 from grokkit.model.transformer import Activations, Transformer
 
 __all__ = [
     "MLP_WEIGHTS",
+    "QK_WEIGHTS",
     "Activations",
     "Batch",
     "Layout",

@@ -1,6 +1,6 @@
 """From scores to attention: a point of the simplex over positions."""
 
-from typing import Literal
+from typing import Literal, get_args
 
 import torch
 from jaxtyping import Float
@@ -9,7 +9,7 @@ from torch import Tensor
 Scores = Float[Tensor, "run example pos head"]
 Attention = Float[Tensor, "run example pos head"]
 AttentionKind = Literal["softmax", "relu", "oracle"]
-ATTENTIONS = ("softmax", "relu", "oracle")
+ATTENTIONS: tuple[str, ...] = get_args(AttentionKind)
 
 
 def attend(

@@ -20,6 +20,9 @@ from grokkit.seeding import generator
 MLP_WEIGHTS = ("W_1", "b_1", "W_2", "b_2")
 """theta_MLP, the parameters whose norm Definition 4.2 bounds."""
 
+QK_WEIGHTS = ("W_Q", "W_K")
+"""The parameters that make the scores and nothing else: those that starve."""
+
 
 @dataclass(frozen=True)
 class Layout:

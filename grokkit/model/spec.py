@@ -9,7 +9,7 @@ from grokkit.model.attention import ATTENTIONS, AttentionKind
 
 @dataclass(frozen=True)
 class ModelSpec:
-    """A one-layer Transformer with a fixed query (section 3.2, Table G.2).
+    """A one-layer Transformer (section 3.2, Table G.2).
 
     Attributes:
         d_model: d, the width of embeddings, values and the pooled representation.

@@ -9,6 +9,9 @@ query slot q, which is "=" in the last position unless the data set has other qu
     pooled      h      = sum_j alpha_j v_j
     logits      f(h)   = W_2 relu(W_1 h + b_1) + b_2
 
+The formulas have the paper's columns. In the code a vector is a row and its matrix stands to
+the right, e_j @ W_V, so that every shape reads [.., in] @ [in, out].
+
 Values are computed once per slot, scores once per pair of a query and a slot, and both are
 looked up per sequence. A position after its query, which only next-token prediction has,
 gets the score -inf, and so attention 0 and no gradient: the causal mask. In the classifier

@@ -73,10 +73,6 @@ class Sequences:
         """True for examples with an informative position: accuracy is taken over these."""
         return self.informative.any(dim=1)
 
-    def to(self, device: torch.device | str) -> "Sequences":
-        """The same sequences on another device."""
-        return self._each(lambda part: part.to(device))
-
     def _each(self, change: Callable[[Tensor], Tensor]) -> "Sequences":
         parts = {f.name: getattr(self, f.name) for f in fields(self)}
         changed: dict[str, Any] = {n: x if x is None else change(x) for n, x in parts.items()}
@@ -122,17 +118,6 @@ class TaskData:
     def max_length(self) -> int:
         """The longest sequence in any of the sets."""
         return max(s.length for s in (self.train, self.test, *self.extra.values()))
-
-    def to(self, device: torch.device | str) -> "TaskData":
-        """The same data on another device."""
-        return TaskData(
-            self.train.to(device),
-            self.test.to(device),
-            self.vocabulary,
-            self.n_classes,
-            {name: s.to(device) for name, s in self.extra.items()},
-            None if self.mirrored is None else self.mirrored.to(device),
-        )
 
 
 class Task:

@@ -14,10 +14,9 @@ import torch
 from torch import Tensor
 
 from grokkit.errors import check_choice, check_fraction, refuse
-from grokkit.model import Layout, Parameters
+from grokkit.model import QK_WEIGHTS, Layout, Parameters
 from grokkit.seeding import generator
 from grokkit.training import RunSpec, Trainer, save_weights
-from grokkit.training.controls import QK_WEIGHTS
 from grokkit.training.ticket import Ticket
 
 Scope = Literal["layer", "global"]

@@ -19,10 +19,10 @@ x the embedding of a slot (S of them), alpha the attention, N the number of exam
     logits = hidden W_2 + b_2                 dW_2  = hidden^T g         dhidden = g W_2^T
     loss   = CE(logits, y)                    dlogits = (softmax - onehot) / N
 
-Three facts make it fast. K, V and C live on slots, so only ``hidden`` and ``logits`` have
-as many rows as there are examples. The bias can ride on C, for attention sums to 1. And
-every array with N rows is a buffer made once: on a CPU, asking for 4 MB of fresh memory
-at every step costs as much as a matrix product.
+Three facts make it fast. K, V and C live on slots, so only alpha, ``hidden`` and ``logits``
+have as many rows as there are examples. The bias can ride on C, for attention sums to 1.
+And the logits and the large gradients, dlogits and dhidden, are buffers made once: on a
+CPU, asking for 4 MB of fresh memory at every step costs as much as a matrix product.
 
 The KL penalty adds beta (alpha_j - target_j) / (N heads) to dl_j, equation (45). On the
 heads' summed mass, with m_j the mean of alpha_j over heads, it adds in every head
@@ -79,7 +79,7 @@ class AnalyticStep:
         self._prepare()
 
     def _prepare(self) -> None:
-        """The targets, and a buffer for everything that has a row for each example."""
+        """The targets, and the buffers."""
         batch, new = self.model.batch, self.weights.flat.new_empty
         self.targets = batch.targets.unsqueeze(-1)
         runs, examples = batch.runs, batch.examples
@@ -105,7 +105,7 @@ class AnalyticStep:
     def __call__(self, epoch: int, record: bool = False) -> StepOutput:
         """Fill ``weights.flat_grad`` and return what was computed on the way.
 
-        The arrays in the output are buffers: read them before the next step.
+        The logits in the output are a buffer: read them before the next step.
         """
         w, g, model = self.weights, self.weights.gradient, self.model
         heads, readers = self.spec.heads, model.readers

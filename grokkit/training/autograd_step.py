@@ -10,11 +10,10 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from grokkit.model import Batch, Parameters, Transformer
+from grokkit.model import QK_WEIGHTS, Batch, Parameters, Transformer
 from grokkit.model.loss import cross_entropy
 from grokkit.model.spec import ModelSpec
 from grokkit.training.priors import Penalty
-from grokkit.training.priors.controls import CONTROLLED
 from grokkit.training.step import StepOutput
 
 
@@ -56,7 +55,7 @@ class AutogradStep:
             self._fill(total + added)
         else:
             # The true gradient of the penalty only says how large its stand-in is.
-            inner = self._gradient(added, CONTROLLED, keep=True)
+            inner = self._gradient(added, QK_WEIGHTS, keep=True)
             self._fill(total)
             for name, value in control(inner, epoch).items():
                 self.weights.gradient[name].add_(value)

@@ -20,33 +20,38 @@ class Replay:
     """An epoch that is captured once and then replayed.
 
     Args:
-        epoch: one epoch's work; it queues operations and looks at none of their results.
-        device: where it works.
+        device: where the epochs are trained.
         steady: whether it is the same work at every epoch.
     """
 
-    def __init__(self, epoch: Callable[[], object], device: torch.device, steady: bool) -> None:
-        self.epoch = epoch
+    def __init__(self, device: torch.device, steady: bool) -> None:
         self.device = device
         self.possible = steady and device.type in CAPTURED
         self.warm = 0
         self.replay: Callable[[], object] | None = None
 
-    def __call__(self) -> bool:
-        """Replay an epoch and say so; or say that it has to be trained as usual."""
+    def __call__(self, epoch: Callable[[], object]) -> bool:
+        """Replay an epoch and say so; or say that it has to be trained as usual.
+
+        Args:
+            epoch: one epoch's work; it queues operations and looks at none of their results.
+                Not kept: a trainer that its own replay held on to would stay on the device
+                until Python next looks for cycles.
+        """
         if not self.possible or self.warm < WARM_UP:
             self.warm += 1
             return False
         if self.replay is None:
-            self.replay = capture(self.epoch, self.device)
+            self.replay = capture(epoch, self.device)
         self.replay()
         return True
 
 
 def capture(work: Callable[[], object], device: torch.device) -> Callable[[], object]:
     """A CUDA graph of ``work``, to be called. Capturing does not run it."""
-    torch.cuda.synchronize(device)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        work()
+    # A stream of this very device: by itself torch captures on the current one.
+    with torch.cuda.device(device):
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph, stream=torch.cuda.Stream()):
+            work()
     return graph.replay

@@ -105,7 +105,7 @@ class Keeper:
         self.path = Path(path)
         self.seconds = 60 * minutes
         self._last = time.monotonic()
-        self._epoch = -1
+        self._saved: tuple[int, bool] | None = None
 
     def __call__(self, trainer: Trainer) -> None:
         """Save the group if it is time to."""
@@ -119,10 +119,10 @@ class Keeper:
             OSError: the file cannot be written; the last checkpoint is intact.
         """
         # The end of a run is noted without a further epoch.
-        now = 2 * trainer.epoch + trainer.done
-        if now != self._epoch:
+        now = trainer.epoch, trainer.done
+        if now != self._saved:
             save_checkpoint(trainer, self.path)
-            self._epoch = now
+            self._saved = now
         self._last = time.monotonic()
 
 

@@ -16,13 +16,10 @@ from torch import Tensor
 
 from grokkit.diagnostics.phases import grok_epoch
 from grokkit.errors import check_number, refuse
-from grokkit.model import MLP_WEIGHTS, Parameters
+from grokkit.model import MLP_WEIGHTS, QK_WEIGHTS, Parameters
 
 if TYPE_CHECKING:
     import xarray as xr
-
-QK_WEIGHTS = ("W_Q", "W_K")
-"""What the targeted L2 shrinks."""
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,14 @@ import tempfile
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from grokkit.errors import check_int, refuse
 from grokkit.training.history import from_bytes
+from grokkit.training.interrupts import interrupts_counted
 from grokkit.training.jobs import Job, Watch, train_job
 from grokkit.training.trainer import Trainer
 from grokkit.training.worker import receive, send
@@ -75,40 +76,6 @@ class InProcess:
                 if interrupted or (interrupts.count and job is not jobs[-1]):
                     return True
         return False
-
-
-@dataclass
-class Interrupts:
-    """How often Ctrl-C was pressed, or the kernel stopped."""
-
-    count: int = 0
-
-
-@contextlib.contextmanager
-def interrupts_counted() -> Iterator[Interrupts]:
-    """Count the first interrupt and let a second one through.
-
-    So nothing is lost in the hands of the code that was interrupted; it is to look at the
-    count from time to time. In any thread but the main one no interrupt ever comes.
-    """
-    seen = Interrupts()
-    if (
-        threading.current_thread() is not threading.main_thread()
-        or signal.getsignal(signal.SIGINT) is None
-    ):
-        yield seen
-        return
-
-    def note(number: int, frame: object) -> None:
-        seen.count += 1
-        if seen.count > 1:
-            raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGINT, note)
-    try:
-        yield seen
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 _ENDINGS = ("finished", "failed", "stopped")

@@ -31,7 +31,7 @@ def spec_key(spec: RunSpec) -> str:
     return _digest(plain)
 
 
-def group_key_of(specs: Sequence[RunSpec]) -> str:
+def group_name(specs: Sequence[RunSpec]) -> str:
     """The name of a group of runs; that of the run itself where there is only one."""
     keys = [spec_key(spec) for spec in specs]
     return keys[0] if len(keys) == 1 else _digest(keys)

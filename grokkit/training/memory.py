@@ -13,7 +13,8 @@ def bytes_per_run(spec: RunSpec) -> int:
 
     Counted are the arrays with a row for every example: hidden layer, logits, their
     gradients and a temporary of each in training, the hidden layer and logits of the test
-    sets in a record, the reads of attention; and six copies of the parameters.
+    sets in a record, the reads of attention with the value of each, which a record compares
+    with the pooled one; and six copies of the parameters.
 
     Args:
         spec: one of the runs.
@@ -23,8 +24,10 @@ def bytes_per_run(spec: RunSpec) -> int:
     width = 3 * model.d_mlp + 4 * data.n_classes
     # For each read: a score, its attention and gradients, and four 8-byte indices.
     reads = data.max_length * model.heads * (4 + 8)
+    values = data.max_length * model.heads * model.d_model
     test = max(len(data.test), *(len(one) for one in data.extra.values()), 0)
-    rows = len(data.train) * (width + reads) + test * (2 * model.d_mlp + 3 * data.n_classes + reads)
+    rows = len(data.train) * (width + reads + values)
+    rows += test * (2 * model.d_mlp + 3 * data.n_classes + reads)
     matrices = model.d_model * (4 * model.d_model + data.n_tokens + data.max_length + model.d_mlp)
     parameters = matrices + model.d_mlp * max(data.n_classes, model.d_model)
     size = 8 if spec.precision == "float64" else 4

@@ -12,7 +12,7 @@ presets: Mapping[str, RunSpec] = MappingProxyType(
     {
         # Groks in seconds on one core: to be watched.
         "live": _SMALL.with_(learning_rate=5e-3, epochs=3000),
-        # The same at the default learning rate, ten times slower: to be measured.
+        # The same at the default learning rate, about five times slower: to be measured.
         "classroom": _SMALL.with_(learning_rate=1e-3, epochs=16_000, stop_after=500),
         # Table G.2 of arXiv 2605.15787, as far as it goes.
         "paper": RunSpec(),

@@ -2,7 +2,8 @@
 
 One record is a dictionary of small tensors with a leading run axis, made from what the
 training step has computed anyway, plus one forward pass over the test sequences. Nothing
-here waits for the device.
+here asks for a value; a GPU is waited for once all the same, by the singular values of
+:mod:`grokkit.diagnostics.capacity`, whose solver reports its success to the host.
 """
 
 from collections.abc import Mapping

@@ -14,7 +14,7 @@ from grokkit.errors import check_int, check_number, refuse
 from grokkit.training.executors import InProcess, Workers, cores
 from grokkit.training.history import join
 from grokkit.training.jobs import Executor, Job, stays_here
-from grokkit.training.keys import group_key_of
+from grokkit.training.keys import group_name
 from grokkit.training.memory import runs_that_fit
 from grokkit.training.spec import RunSpec
 from grokkit.training.trainer import group_key
@@ -109,7 +109,7 @@ def plan(
     for group in sets:
         path = file
         if folder is not None and file is None:
-            path = folder / f"{group_key_of(group)}.safetensors"
+            path = folder / f"{group_name(group)}.safetensors"
         jobs.append(Job(tuple(group), first, str(device), path, checkpoint_minutes))
         first += len(group)
     return jobs

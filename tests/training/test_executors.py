@@ -15,7 +15,8 @@ import xarray as xr
 from grokkit.errors import SettingError
 from grokkit.training import KLPrior, RunsFailed, RunSpec, grid, register_prior, run, train
 from grokkit.training import executors as module
-from grokkit.training.executors import InProcess, Workers, cores, interrupts_counted
+from grokkit.training.executors import InProcess, Workers, cores
+from grokkit.training.interrupts import interrupts_counted
 from grokkit.training.jobs import Job, stays_here
 from grokkit.training.priors import priors
 from grokkit.training.run import choose_executor, plan

@@ -3,6 +3,9 @@
 What cannot be tried here is the card itself; everything around it can.
 """
 
+import gc
+import weakref
+
 import pytest
 import torch
 
@@ -77,6 +80,19 @@ def test_a_replayed_run_in_pieces_is_the_run_bit_for_bit(monkeypatch):
         pieces.advance(epochs, on_epoch=lambda now: seen.append(now.epoch))
     assert same(to_history(pieces), to_history(plain))
     assert seen == list(range(1, 31))
+
+
+def test_a_trainer_is_gone_as_soon_as_nobody_holds_it():
+    """Groups are planned with the whole memory of a device: the last one must not linger."""
+    gc.disable()
+    try:
+        trainer = Trainer([SMALL.with_(epochs=8, record_every=6)])
+        trainer.advance()
+        gone = weakref.ref(trainer)
+        del trainer
+        assert gone() is None
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize("name", NOT_CAPTURABLE)

@@ -28,7 +28,7 @@ from grokkit.training import (
 )
 from grokkit.training.analytic_step import AnalyticStep
 from grokkit.training.history import complete, join, split, to_history
-from grokkit.training.keys import group_key_of
+from grokkit.training.keys import group_name
 from grokkit.training.run import Collector, plan
 from grokkit.training.sweep import sweep_specs
 from tests.training.small import SMALL, same
@@ -69,8 +69,8 @@ def test_equal_specs_have_equal_keys_and_others_do_not():
     assert len({spec_key(spec) for spec in [SMALL, *others]}) == 6
     for spec in [SMALL, *others]:
         assert spec_key(RunSpec.from_json(spec.to_json())) == spec_key(spec)
-    assert group_key_of([SMALL]) == spec_key(SMALL)
-    assert group_key_of(others) != group_key_of(others[::-1])
+    assert group_name([SMALL]) == spec_key(SMALL)
+    assert group_name(others) != group_name(others[::-1])
 
 
 def test_a_setting_that_a_later_version_adds_leaves_old_keys_alone():

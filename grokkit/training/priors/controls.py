@@ -26,8 +26,6 @@ from grokkit.errors import check_choice
 from grokkit.seeding import generator
 
 PenaltyGradient = Literal["true", "noise", "shuffled"]
-CONTROLLED = ("W_Q", "W_K")
-"""The parameters that a control acts on."""
 
 
 def check_penalty_gradient(value: object) -> None:

@@ -12,7 +12,7 @@ A schedule is a function of the epoch alone and keeps no state, so a resumed run
 """
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, get_args
 
 import torch
 from jaxtyping import Float
@@ -21,7 +21,7 @@ from torch import Tensor
 from grokkit.errors import check_choice, check_int, refuse
 
 ScheduleKind = Literal["constant", "annealed", "early", "late"]
-SCHEDULES = ("constant", "annealed", "early", "late")
+SCHEDULES: tuple[str, ...] = get_args(ScheduleKind)
 
 
 def check_schedule(schedule: object, schedule_epochs: object) -> None:
