@@ -32,7 +32,9 @@ print(f"training sums right: {float(accuracy.train_accuracy):.0%}")
 # epochs, with everything that was measured.
 
 # %%
-print(", ".join(sorted(str(name) for name in history.data_vars)))
+for name in ("train_accuracy", "test_accuracy", "kl", "mlp_norm"):
+    print(f"{name}: {history[name].attrs['meaning']}")
+print(f"... and {len(history.data_vars) - 4} more: history.data_vars")
 
 # %% [markdown]
 # ## The lessons
@@ -48,7 +50,8 @@ print(", ".join(sorted(str(name) for name in history.data_vars)))
 # ## How a lesson works
 #
 # - **Predict first.** Before each result there is a cell for your guess. Leave it empty and
-#   everything runs all the same; fill it in, and your guess is shown beside the measurement.
+#   everything runs all the same; fill it in, and your guess is shown beside the measurement (and
+#   kept in `predictions.json` beside the lessons, for the last one).
 # - **One experiment is live,** on your machine, with one seed. Beside it stands a recorded run of five
 #   seeds, made by the same code (`grokkit runs record NAME` makes it again).
 # - **Every claim has a control,** an experiment that could have shown the opposite.

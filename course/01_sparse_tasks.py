@@ -1,12 +1,11 @@
 # %% [markdown]
 # # 01 · Sparse tasks, and the puzzle
 #
-# A network is given 924 sums and their answers. After a hundred passes it knows every one of
-# them by heart: its training accuracy is 100 %. Asked a sum that it has not seen, it is
-# wrong, nearly always, with great confidence.
+# A network is given 924 sums and their answers. Soon it knows every one of them by heart: its
+# training accuracy is 100 %. Asked a sum that it has not seen, it is wrong most of the time.
 #
 # Nothing is left to learn, it seems: the training loss is close to zero. We let it run on all
-# the same, for ten times as long. And then, on data it has had all the time, it begins to
+# the same, for many times as long. And then, on data it has had all the time, it begins to
 # answer the *unseen* sums, until it gets nearly all of them right.
 #
 # This is **grokking**. Why would a network that knows all its answers suddenly understand?
@@ -19,6 +18,10 @@
 # | **You need** | Python, and to have trained a small network once |
 # | **Time** | 30 minutes to read; the code runs in under a minute on one core |
 # | **Based on** | section 3.1 and Figure 1 of the paper (sources at the end) |
+#
+# The lesson asks for your guess before each result. The results of an earlier run stand below;
+# to guess without seeing them choose *Kernel → Restart Kernel and Clear Outputs of All Cells*
+# first.
 
 # %%
 import grokkit
@@ -72,13 +75,14 @@ viz.mass_bars(oracle, data.train.informative[0], title="The oracle looks at the 
 
 # %% [markdown]
 # How far the network's attention $\alpha$ is from the oracle is measured by the
-# Kullback-Leibler divergence. In words: how surprised someone who looks where the network
-# looks would be to find the information where it is.
+# Kullback-Leibler divergence: go through the positions that matter, ask how many times too
+# little attention each of them gets, and average the logarithms of these ratios.
 #
 # $$\mathrm{KL}(\alpha^* \,\|\, \alpha) = \sum_{j \in I^*} \tfrac1k \log \frac{1/k}{\alpha_j}
 # \quad \text{(nats)}$$
 #
-# It is 0 for the oracle. A network that looks everywhere alike has
+# (A nat is the unit that goes with the natural logarithm, as a bit goes with base 2.) It is 0 for
+# the oracle. A network that looks everywhere alike has
 
 # %%
 uniform = torch.full((5,), 1 / 5)
@@ -109,11 +113,17 @@ history = grokkit.train(live)
 viz.four_panels(history)
 
 # %% [markdown]
-# The grey shades are the four phases that the paper describes; the borders are drawn by a rule
-# (`grokkit.diagnostics.phases` states it). Read the picture from the upper left: training
-# accuracy is perfect almost at once, and test accuracy climbs a thousand epochs later. Beneath
-# it, the divergence from the oracle falls *before* the network generalises. And the gradient
-# that could teach attention where to look is small all that time.
+# Read the picture from the upper left. Training accuracy is perfect almost at once; test accuracy
+# is far behind, and makes most of its way many hundreds of epochs later. Beneath it, the
+# divergence from the oracle: attention is on the two numbers *before* most unseen sums are right.
+# On the right, the loss; and below it, what is left of the gradient that could teach attention
+# where to look (of its scores, and of its matrices $W_Q$ and $W_K$), and how large the weights of
+# the MLP are. All of them fall from their peak near memorisation on. Whether that fall is what
+# keeps the network waiting is the question of lessons 04 and 05.
+#
+# The grey shades are the paper's four phases: memorisation, plateau, resurgence (attention finds
+# the structure), grokking. The paper gives no rule for their borders; ours is stated in
+# `help(grokkit.diagnostics.phase_borders)`.
 
 # %% tags=["nbval-ignore-output"]
 beside("01 memorised", my_memorise_epoch, memorise_epoch(history).item(), "epochs")
@@ -143,7 +153,7 @@ for run, seed in enumerate(recorded.seed.values):
 # with large weights, as memorising is, cannot last. A suspicion is not evidence. So we take the
 # same network, the same data and the same initial weights, and set weight decay to 0.
 #
-# *What will the test accuracy be after 3000 epochs?*
+# *What will the test accuracy be after 3000 epochs, as a share from 0 to 1?*
 
 # %%
 my_accuracy_without_decay = None
@@ -160,9 +170,10 @@ beside(
 )
 
 # %% [markdown]
-# Without decay the wait does not end, at least not within 3000 epochs. Note what has been
-# shown and what has not: decay is *needed* here. That it works by shrinking the MLP until
-# attention can learn is the paper's story, and lessons 03 to 05 put it to the test.
+# Without decay the wait does not end, at least not within 3000 epochs of this one run. Attention
+# too stops half-way: some four fifths of it are on the two numbers, as with decay at this stage,
+# and there it stays. That decay works by shrinking the MLP until attention can learn is the
+# paper's story, and lessons 03 to 05 put it to the test.
 #
 # ## 5. The twist: what was the test testing?
 #
@@ -179,7 +190,7 @@ print(f"{data.mirror_rate:.0%} of the test pairs have their mirror image in the 
 # %% [markdown]
 # *The test accuracy of the five recorded runs will now be split in two: pairs whose mirror image
 # was trained on, and all others. At the moment when half of the others are right, what share of
-# the mirrored pairs is right?*
+# the mirrored pairs is right, from 0 to 1?*
 
 # %%
 my_mirrored_accuracy = None
@@ -188,7 +199,7 @@ my_mirrored_accuracy = None
 viz.seed_curves(
     recorded,
     ["mirrored_accuracy", "unmirrored_accuracy", "kl"],
-    title="First that order does not matter, then addition",
+    title="The test accuracy in its two parts, and where attention looks",
 )
 
 # %% [markdown]
@@ -212,8 +223,9 @@ beside(
 )
 
 # %% [markdown]
-# So what if mirror images are kept on one side of the split? Then half of the pairs are too few
-# for this small a table, and we give the network 70 % of them:
+# So what if mirror images are kept on one side of the split? With half of the pairs to learn from
+# the network then gets nowhere near in 3000 epochs (try it: leave `train_fraction` out below).
+# With 70 % of them:
 
 # %% tags=["nbval-ignore-output"]
 unordered = grokkit.train(live.with_(split="unordered", train_fraction=0.7))
@@ -236,9 +248,9 @@ viz.four_panels(unordered)
 # - The distractors here are drawn from four letters. With other distractors there may be no
 #   structural wait at all, or no escape from it: lesson 02.
 #
-# **A common misconception.** "Nothing happens on the plateau." The accuracy curves say so.
-# KL and the mirrored pairs say the opposite: the network rearranges itself all along, where
-# the usual curves cannot see it.
+# **A common misconception.** "Nothing happens on the plateau, and then understanding comes all at
+# once." Training accuracy says so, and so does the accuracy on pairs without a mirror image. KL
+# and the mirrored pairs say the opposite: the network rearranges itself all along.
 #
 # ## Case file
 #
@@ -247,7 +259,7 @@ viz.four_panels(unordered)
 # | The network memorises by about epoch 100 and generalises about a thousand epochs later | one live run here; five seeds in the package's own tests | other sizes, other learning rates: try them |
 # | No decay, no grokking within 3000 epochs | one live run; more in lesson 05 | a run without decay that groks |
 # | It learns first that order does not matter, and then to add | five of five recorded seeds | a seed with the opposite order |
-# | Attention arrives before generalisation does | the same five | is it the *cause*? Nothing here says so: lesson 03 |
+# | Attention is on the two numbers (KL below 0.1) by the time half of the unmirrored pairs are right | the same five: the lower panel | is it the *cause*? Nothing here says so: lesson 03 |
 #
 # **Next** (being written): 02 · Attention as a posterior, where the network's attention is put
 # together by hand.

@@ -99,6 +99,7 @@ def check_number(
     if (
         isinstance(value, bool)
         or not isinstance(value, int | float)
+        or (isinstance(value, int) and abs(value) > 2**1000)  # more than a float can hold
         or not (value > low if strict else value >= low)
         or (finite and value == float("inf"))
     ):

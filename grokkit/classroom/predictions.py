@@ -59,8 +59,9 @@ class Beside:
 def beside(question: str, predicted: Any, measured: Any, unit: str = "") -> Beside:
     """Show a prediction beside the measurement, and keep it.
 
-    An answer that is not None is written to :data:`FILE`, one entry for each question, so
-    that the last lesson can look back. Nothing is written for None.
+    An answer that is not None is written to :data:`FILE`, one entry for each question with
+    the first answer and the latest, so that the last lesson can look back. Nothing is
+    written for None.
 
     Args:
         question: what was asked; also the name under which it is kept.
@@ -70,7 +71,10 @@ def beside(question: str, predicted: Any, measured: Any, unit: str = "") -> Besi
     """
     measured = "never" if measured is None or measured != measured else measured
     if predicted is not None:
-        everything = kept() | {question: {"predicted": predicted, "measured": measured}}
+        # A second guess does not unmake the first, which was the prediction.
+        first = kept().get(question, {}).get("first", predicted)
+        entry = {"first": first, "predicted": predicted, "measured": measured}
+        everything = kept() | {question: entry}
         text = json.dumps(everything, indent=1, default=str)
         FILE.write_text(text, encoding="utf-8")
     return Beside(question, predicted, measured, unit)

@@ -53,6 +53,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Whoever read the output has stopped, as `head` does. Python must not try again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
+    except OSError as problem:
+        complain(f"grokkit {command}", problem)
+        return 1
     except KeyboardInterrupt:
         print(f"grokkit {command}: interrupted", file=sys.stderr)
         return 130

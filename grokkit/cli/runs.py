@@ -15,7 +15,7 @@ ACTIONS = ("list", "show", "record")
 
 @dataclasses.dataclass(frozen=True)
 class Show:
-    """Say what a recording found, and draw it.
+    """Say what a recording found; with --out, draw it.
 
     Attributes:
         name: which recording.
@@ -72,6 +72,8 @@ def _show(options: Show) -> int:
     from grokkit import runs
     from grokkit.diagnostics import grok_epoch, memorise_epoch
 
+    if options.out is not None and options.out.suffix != ".png":
+        refuse("out", str(options.out), "a file that ends in .png")
     history = runs.load(options.name)
     print("seed  memorised  grokked at 0.95  at 0.99")
     for run in range(history.sizes["run"]):
@@ -84,7 +86,8 @@ def _show(options: Show) -> int:
     if options.out is not None:
         from grokkit import viz
 
-        viz.seed_curves(history).savefig(options.out)
+        title = f"{options.name}: what is trained on, and what is not"
+        viz.seed_curves(history, title=title).savefig(options.out)
         print(f"wrote {options.out}")
     return 0
 

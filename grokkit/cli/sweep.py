@@ -76,5 +76,10 @@ def main(argv: Sequence[str]) -> int:
     if not options.quiet:
         grokked = int(grok_epoch(history).notnull().sum())
         runs = "1 run" if len(specs) == 1 else f"{len(specs)} runs"
-        print(f"  {history.sizes['run']} of {runs} in {folder}, {grokked} grokked")
+        trained = history.sizes["run"]
+        if interrupted:
+            print(f"  {trained} of {runs} begun, those that ended are in {folder}")
+        else:
+            print(f"  {trained} of {runs} in {folder}, {grokked} grokked (test accuracy 0.99)")
+            print(f'  to open them: grokkit.load_history("{folder}")')
     return 130 if interrupted else 0

@@ -140,7 +140,9 @@ def value_radius(model: Transformer, weights: Mapping[str, Tensor]) -> Float[Ten
     with 2R for Delta_emb is smaller, by the factor that the two differ in.
     """
     values = model.slot_values(weights, model.embed(weights))
-    return torch.linalg.vector_norm(values, dim=3).amax(dim=(1, 2))
+    return (
+        torch.linalg.vector_norm(values, dim=3).amax(dim=2).where(model.slots.used, 0).amax(dim=1)
+    )
 
 
 class _Found(NamedTuple):

@@ -153,8 +153,9 @@ def value_matrix_norm(model: Transformer, weights: Mapping[str, Tensor]) -> Floa
 
 
 def embedding_norm(model: Transformer, weights: Mapping[str, Tensor]) -> Float[Tensor, " run"]:
-    """The largest norm(e_j) over all slots; the paper's embeddings have norm 1."""
-    return torch.linalg.vector_norm(model.embed(weights), dim=2).amax(dim=1)
+    """The largest norm(e_j) over all slots of a run; the paper's embeddings have norm 1."""
+    norms = torch.linalg.vector_norm(model.embed(weights), dim=2)
+    return norms.where(model.slots.used, 0).amax(dim=1)
 
 
 def starvation_exponent(

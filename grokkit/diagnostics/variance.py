@@ -56,7 +56,7 @@ def score_variance(model: Transformer, weights: Mapping[str, Tensor]) -> ScoreVa
     )
     variance = _variance(scores, seen.unsqueeze(-1))
     heads = model.spec.heads
-    norms = torch.linalg.vector_norm(embedding, dim=2).double()
+    norms = torch.linalg.vector_norm(embedding, dim=2).double().where(model.slots.used, 0)
     e_q = norms[:, model.slots.queries].amax(dim=1, keepdim=True)
     e_max = norms.amax(dim=1, keepdim=True)
     d_head = model.spec.d_model // heads

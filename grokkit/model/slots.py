@@ -9,6 +9,7 @@ grokkit is fast.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from jaxtyping import Bool, Int
@@ -65,6 +66,13 @@ class Slots:
 
     def __len__(self) -> int:
         return len(self.token)
+
+    @cached_property
+    def used(self) -> Bool[Tensor, "run slot"]:
+        """Which slots occur in each run's own sequences: runs share the list."""
+        index = self.index.flatten(1)
+        blank = torch.zeros(len(index), len(self), dtype=torch.bool, device=index.device)
+        return blank.scatter_(1, index, True)
 
     @property
     def query(self) -> int:

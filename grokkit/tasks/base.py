@@ -16,6 +16,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from grokkit.errors import refuse
 from grokkit.registry import Registry
 
 
@@ -99,6 +100,14 @@ class TaskData:
     n_classes: int
     extra: Mapping[str, Sequences] = field(default_factory=dict)
     mirrored: Bool[Tensor, " example"] | None = None
+
+    def __post_init__(self) -> None:
+        for one in (self.train, self.test, *self.extra.values()):
+            if len(one) == 0:
+                continue
+            least, most = int(one.targets.min()), int(one.targets.max())
+            if least < 0 or most >= self.n_classes:
+                refuse("targets", f"{least}..{most}", f"classes 0..{self.n_classes - 1}")
 
     @property
     def n_tokens(self) -> int:

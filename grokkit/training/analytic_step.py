@@ -120,8 +120,8 @@ class AnalyticStep:
         table = (key * query).unflatten(-1, (heads, -1)).sum(-1) * scale
         value = x @ w["W_V"]
         into_hidden = w["W_O"] @ w["W_1"] if self.spec.output_projection else w["W_1"]
-        cells = model.through(value, into_hidden)
-        cells += (w["b_1"] / heads)[:, None, None, :]
+        bare = model.through(value, into_hidden)
+        cells = bare + (w["b_1"] / heads)[:, None, None, :]
 
         # Forward, on examples.
         attention = model.look_up(table).softmax(dim=2)
@@ -148,9 +148,11 @@ class AnalyticStep:
             self.d_hidden, hidden, 0, grad_input=self.d_hidden
         )
         d_rows = self.d_hidden.flatten(0, 1)
+        # Of the cells without the bias: it shifts every position alike, which cancels in
+        # d_scores, but not in floating point, where a starved gradient would drown in it.
         d_attention = torch.ops.aten._embedding_bag_per_sample_weights_backward(
             d_rows,
-            flat_cells,
+            bare.flatten(0, 2),
             readers.index.flatten(),
             readers.row_starts,
             readers.row_of_entry,

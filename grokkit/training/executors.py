@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from grokkit.errors import check_int, refuse
+from grokkit.errors import SettingError, check_int, refuse
 from grokkit.training.history import from_bytes
 from grokkit.training.interrupts import interrupts_counted
 from grokkit.training.jobs import Job, Watch, train_job
@@ -71,6 +71,14 @@ class InProcess:
                 except KeyboardInterrupt:
                     # A second one, or one while the job was being made ready.
                     return True
+                except SettingError:
+                    raise
+                except Exception as problem:
+                    if len(jobs) == 1:
+                        raise
+                    # One job's trouble must not cost the others.
+                    watch.failed(job, f"{type(problem).__name__}: {problem}")
+                    continue
                 if history is not None:
                     watch.finished(job, history)
                 if interrupted or (interrupts.count and job is not jobs[-1]):
@@ -130,12 +138,12 @@ class Workers:
                         process.job = None
                         # First more work, then what came of the last: reading a History
                         # takes a moment, in which the worker would be idle.
-                        if waiting and job is not None and process.ready:
+                        if waiting and job is not None and any(p.ready for p in crew):
                             if message is None:
                                 crew.append(_Process(events))
                             worker = crew[-1] if message is None else process
                             worker.give(waiting.popleft())
-                    self._hear(process, job, message, data, watch)
+                    self._hear(process, job, message, data, watch, any(p.ready for p in crew))
             return interrupts.count > 0
 
     @staticmethod
@@ -145,12 +153,13 @@ class Workers:
         message: dict[str, Any] | None,
         data: bytes,
         watch: Watch,
+        started: bool,
     ) -> None:
         """Deal with one message of a worker about its job; no message: it has died."""
         if job is None:
             return
         match message:
-            case None if not process.ready:
+            case None if not process.ready and not started:
                 raise RuntimeError(f"worker processes do not start here: {process.last_words()}")
             case None:
                 watch.failed(job, process.last_words())

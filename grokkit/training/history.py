@@ -147,7 +147,9 @@ def save_history(history: "xr.Dataset", path: str | Path) -> Path:
 
 def to_bytes(history: "xr.Dataset") -> bytes:
     """A History as the bytes of a compressed netCDF file."""
-    encoding = {name: {"zlib": True, "complevel": 6} for name in history.data_vars}
+    encoding = {
+        name: {"zlib": True, "complevel": 6, "fletcher32": True} for name in history.data_vars
+    }
     with contextlib.ExitStack() as stack:
         # Where a Dask client is open, xarray would ask the cluster for a lock on the file,
         # and a file in memory has no name by which to ask.
@@ -159,11 +161,19 @@ def to_bytes(history: "xr.Dataset") -> bytes:
 def load_history(path: str | Path) -> "xr.Dataset":
     """Read a History that :func:`save_history` wrote, bit for bit what was saved.
 
+    Args:
+        path: a file; or the folder of a sweep, whose runs are joined, ordered by file name.
+
     Raises:
-        FileNotFoundError: there is no such file.
+        FileNotFoundError: there is no such file, or the folder holds none.
         ValueError: the file is no History, or of a newer format than this grokkit reads.
     """
     path = Path(path)
+    if path.is_dir():
+        files = sorted(path.glob("*.nc"))
+        if not files:
+            raise FileNotFoundError(f"{path}: no History (.nc) in this folder")
+        return join([load_history(file) for file in files])
     if not path.exists():
         raise FileNotFoundError(f"{path}: no such file")
     return from_bytes(path.read_bytes(), str(path))

@@ -7,6 +7,7 @@ field names are all different, so a setting is known by its own name alone:
 """
 
 import dataclasses
+import difflib
 import itertools
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -82,7 +83,7 @@ class RunSpec:
     def __post_init__(self) -> None:
         for part in PARTS:
             _check_part(part, getattr(self, part))
-        check_int("seed", self.seed, 0)
+        check_int("seed", self.seed, 0, 2**63 - 1)
         check_int("epochs", self.epochs, 1)
         if self.batch_size is not None:
             check_int("batch_size", self.batch_size, 1)
@@ -92,7 +93,7 @@ class RunSpec:
         check_choice("precision", self.precision, PRECISIONS)
         self.prior.check(self)
 
-    def with_(self, **changes: Any) -> "RunSpec":
+    def with_(self, /, **changes: Any) -> "RunSpec":
         """A copy with some settings changed, each by its own name.
 
         A part itself may be changed too, as a whole (``task=SparseParity()``) or by the
@@ -120,7 +121,9 @@ class RunSpec:
                 allowed = sorted(
                     top | set(PARTS) | {n for p in PARTS for n in _field_names(parts[p])}
                 )
-                refuse(name, value, f"these settings: {', '.join(allowed)}")
+                near = difflib.get_close_matches(name, allowed, n=1)
+                nearest = f"; nearest: {near[0]}" if near else ""
+                refuse(name, value, f"these settings: {', '.join(allowed)}{nearest}")
         changed = {part: dataclasses.replace(parts[part], **inner[part]) for part in PARTS}
         return dataclasses.replace(self, **changed, **own)
 
@@ -149,7 +152,7 @@ class RunSpec:
         return json.dumps(self.to_dict())
 
     @classmethod
-    def from_dict(cls, plain: Mapping[str, Any]) -> "RunSpec":
+    def from_dict(cls, plain: Any) -> "RunSpec":
         """The spec that :meth:`to_dict` described.
 
         Raises:
@@ -157,11 +160,17 @@ class RunSpec:
         """
         made: dict[str, Any] = {}
         known = {f.name for f in fields(cls)}
+        if not isinstance(plain, Mapping):
+            refuse("spec", plain, "settings by name")
         for name, value in plain.items():
             if name not in known:
                 refuse(name, value, ", ".join(sorted(known)))
             if name in PARTS:
+                if not isinstance(value, Mapping):
+                    refuse(name, value, "settings by name")
                 value = dict(value)
+                if name in FAMILIES and not isinstance(value.get("kind"), str):
+                    refuse(f"{name}.kind", value.get("kind"), ", ".join(FAMILIES[name]))
                 part = FAMILIES[name][value.pop("kind")] if name in FAMILIES else PARTS[name]
                 for inner in value:
                     if inner not in _field_names(part):
@@ -185,13 +194,15 @@ def _check_part(part: str, value: object) -> None:
     if not isinstance(value, PARTS[part]):
         kinds = f", or one of {', '.join(FAMILIES[part])}" if part in FAMILIES else ""
         refuse(part, value, f"settings of a {part}{kinds}")
+    if part in FAMILIES and not hasattr(value, "kind"):
+        refuse(part, value, f"a class decorated with @register_{part}(NAME)")
 
 
 def _field_names(part: Any) -> list[str]:
     return [f.name for f in fields(part)]
 
 
-def grid(spec: RunSpec, **axes: Iterable[Any]) -> list[RunSpec]:
+def grid(spec: RunSpec, /, **axes: Any) -> list[RunSpec]:
     """Every combination of some settings, the last axis fastest.
 
     ``grid(spec, weight_decay=[0.5, 1, 2], seed=range(5))`` is 15 specs.
@@ -203,6 +214,9 @@ def grid(spec: RunSpec, **axes: Iterable[Any]) -> list[RunSpec]:
     Raises:
         SettingError: no setting has such a name, an axis is empty, or a value is refused.
     """
+    for name, axis in axes.items():
+        if isinstance(axis, str) or not isinstance(axis, Iterable):
+            refuse(name, axis, f"several values, as in {name}=[{axis!r}]")
     values = {name: list(axis) for name, axis in axes.items()}
     for name, axis in values.items():
         if not axis:

@@ -5,11 +5,13 @@ a pickle, it can run nothing when it is opened.
 """
 
 import json
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
@@ -42,6 +44,7 @@ class TensorFile:
         from grokkit import __version__
 
         header = {"format": self.version, "grokkit": __version__, **facts}
+        header["checksum"] = checksum(header, tensors)
         return write_whole(path, save(tensors, metadata={self.key: json.dumps(header)}))
 
     def read(self, path: str | Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
@@ -68,4 +71,15 @@ class TensorFile:
         if version > self.version:
             newer = f"{self.what} format {version}; this grokkit reads up to {self.version}"
             raise self.error(f"{path}: {newer}")
+        if header.pop("checksum", None) != checksum(header, tensors):
+            raise self.error(f"{path}: damaged: its checksum does not fit what it holds")
         return header, tensors
+
+
+def checksum(header: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> int:
+    """CRC-32 over a header, as JSON, and over names and bytes of tensors."""
+    total = zlib.crc32(json.dumps(header, sort_keys=True).encode())
+    for name in sorted(tensors):
+        total = zlib.crc32(name.encode(), total)
+        total = zlib.crc32(tensors[name].flatten().view(torch.uint8).numpy().data, total)
+    return total

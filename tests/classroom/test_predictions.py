@@ -23,10 +23,11 @@ def test_an_empty_prediction_runs_and_leaves_no_file():
 def test_a_prediction_is_shown_beside_the_measurement_and_kept():
     shown = beside("when", 500, 1125.0, "epochs")
     assert repr(shown) == "when: you said 500 epochs; measured 1125 epochs"
-    assert kept() == {"when": {"predicted": 500, "measured": 1125.0}}
+    assert kept() == {"when": {"first": 500, "predicted": 500, "measured": 1125.0}}
     beside("when", 600, 1125.0, "epochs")
     beside("what", "the second", "the first")
-    assert kept()["when"]["predicted"] == 600 and kept()["what"]["measured"] == "the first"
+    assert kept()["when"]["first"] == 500 and kept()["when"]["predicted"] == 600
+    assert kept()["what"]["measured"] == "the first"
 
 
 @pytest.mark.parametrize("measured", [None, float("nan")])
