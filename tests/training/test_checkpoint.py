@@ -19,6 +19,7 @@ from grokkit.training.analytic_step import AnalyticStep
 from grokkit.training.checkpoint import FORMAT, HEADER, Keeper, load_checkpoint, save_checkpoint
 from grokkit.training.files import STALE, write_whole
 from grokkit.training.history import to_history
+from tests.training.forged import forge
 from tests.training.small import SMALL, same
 
 MODELS = {
@@ -136,11 +137,11 @@ def change_header(path: Path, **changes: object) -> None:
     with safe_open(path, framework="pt") as file:
         header = json.loads(file.metadata()[HEADER])
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    save_file(tensors, path, metadata={HEADER: json.dumps(header | changes)})
+    forge(path, HEADER, header | changes, tensors)
 
 
 def test_a_newer_format_is_refused_whatever_is_in_it(saved: Path):
-    change_header(saved, format=FORMAT + 1, specs="?", checksum=None)
+    change_header(saved, format=FORMAT + 1, specs="?")
     line = refusal(saved)
     assert f"format {FORMAT + 1}" in line and f"up to {FORMAT}" in line
 
@@ -157,10 +158,7 @@ def test_an_optimizer_with_another_memory_is_refused(saved: Path):
         names = [name for name in file.keys() if name != "optimizer/square"]  # noqa: SIM118
         tensors = {name: file.get_tensor(name) for name in names}
         header = json.loads(file.metadata()[HEADER])
-    from grokkit.training.checkpoint import _checksum
-
-    header["checksum"] = _checksum(tensors)
-    save_file(tensors, saved, metadata={HEADER: json.dumps(header)})
+    forge(saved, HEADER, header, tensors)
     assert "'optimizer/square'" in refusal(saved)
 
 

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors import safe_open
-from safetensors.torch import save_file
 
 from grokkit.errors import SettingError
 from grokkit.model import Transformer
@@ -21,6 +20,7 @@ from grokkit.training import (
 )
 from grokkit.training.priors import ScheduledPenalty
 from grokkit.training.weights import HEADER
+from tests.training.forged import forge
 from tests.training.small import SMALL
 
 TAUGHT = SMALL.with_(kl_strength=1.0, epochs=60, seed=5)
@@ -110,13 +110,13 @@ def test_a_file_that_is_no_teacher_is_refused(tmp_path, trained):
     with safe_open(path, framework="pt") as file:
         metadata = file.metadata()
         tensors = {name: file.get_tensor(name) for name in ("W_Q", "W_K", "token_embedding")}
-    save_file(tensors, tmp_path / "few", metadata=metadata)
     header = json.loads(metadata[HEADER])
+    forge(tmp_path / "few", HEADER, header, tensors)
     for name, change in (
         ("newer", {"format": 99}),
         ("unknown", {"spec": header["spec"] | {"colour": 1}}),
     ):
-        save_file(tensors, tmp_path / name, metadata={HEADER: json.dumps(header | change)})
+        forge(tmp_path / name, HEADER, header | change, tensors)
     trainer.save(tmp_path / "checkpoint")
     for name in ("text", "cut", "few", "newer", "unknown", "checkpoint"):
         with pytest.raises(WeightsError) as problem:

@@ -6,7 +6,7 @@ import json
 import pytest
 import torch
 from safetensors import safe_open
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 
 from grokkit.errors import SettingError
 from grokkit.model import MLP_WEIGHTS
@@ -18,6 +18,7 @@ from grokkit.training.ticket import (
     load_ticket,
     save_ticket,
 )
+from tests.training.forged import forge
 from tests.training.small import SMALL, same
 
 SHORT = SMALL.with_(epochs=12, record_every=6)
@@ -199,9 +200,9 @@ def test_a_file_that_is_no_ticket_is_refused_naming_the_field(tmp_path, path):
         header = json.loads(file.metadata()[HEADER])
     tensors = load_file(path)
     for name, change in (("newer", {"format": 99}), ("undated", {"digest": None})):
-        save_file(tensors, tmp_path / name, metadata={HEADER: json.dumps(header | change)})
+        forge(tmp_path / name, HEADER, header | change, tensors)
     whole = {name: kept.to(torch.uint8) for name, kept in tensors.items()}
-    save_file(whole, tmp_path / "integers", metadata={HEADER: json.dumps(header)})
+    forge(tmp_path / "integers", HEADER, header, whole)
     for name in ("text", "cut", "flipped", "checkpoint", "weights", "newer", "undated", "integers"):
         with pytest.raises(TicketError) as problem:
             load_ticket(tmp_path / name)
