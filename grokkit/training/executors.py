@@ -71,8 +71,8 @@ class InProcess:
                 except KeyboardInterrupt:
                     # A second one, or one while the job was being made ready.
                     return True
-                except SettingError:
-                    raise
+                except (SettingError, OSError):
+                    raise  # a full disk is full for the next job too
                 except Exception as problem:
                     if len(jobs) == 1:
                         raise

@@ -83,7 +83,8 @@ class RunSpec:
     def __post_init__(self) -> None:
         for part in PARTS:
             _check_part(part, getattr(self, part))
-        check_int("seed", self.seed, 0, 2**63 - 1)
+        if check_int("seed", self.seed, 0) >= 2**63:
+            refuse("seed", self.seed, "a whole number, 0 or more and below 2**63")
         check_int("epochs", self.epochs, 1)
         if self.batch_size is not None:
             check_int("batch_size", self.batch_size, 1)

@@ -29,7 +29,11 @@ def file(tmp_path: Path) -> Path:
 
 def test_a_sweep_goes_into_a_folder_beside_its_file(file: Path, capsys):
     assert main(["sweep", str(file)]) == 0
-    assert capsys.readouterr().out == f"  3 of 3 runs in {file.with_suffix('')}, 0 grokked\n"
+    folder = file.with_suffix("")
+    assert capsys.readouterr().out == (
+        f"  3 of 3 runs in {folder}, 0 grokked (test accuracy 0.99)\n"
+        f'  to open them: grokkit.load_history("{folder}")\n'
+    )
     assert len(list(RunStore(file.with_suffix("")).keys())) == 3
 
 

@@ -35,7 +35,7 @@ def test_variance_and_bound_from_the_formulas_head_by_head(task, name):
             scores = rows @ w_k @ (query @ w_q) / np.sqrt(d_head)
             variance = ((scores - scores.mean(axis=1, keepdims=True)) ** 2).mean(axis=1)
             m = w_q @ w_k.T
-            largest = (e**2).sum(axis=1).max()
+            largest = (rows**2).sum(axis=-1).max()
             bound = (m**2).sum() * (query @ query) * largest / d_head
             assert found.mean[run, head].item() == pytest.approx(variance.mean(), rel=1e-9)
             assert found.largest[run, head].item() == pytest.approx(variance.max(), rel=1e-9)
