@@ -87,15 +87,17 @@ class Cluster:
             )
             try:
                 for future, result in arriving:
-                    self._hear(future, result, futures.pop(future), watch)
+                    self._hear(result, futures.pop(future), watch)
             except KeyboardInterrupt:
                 client.cancel(list(futures))
                 return True
         return False
 
     @staticmethod
-    def _hear(future: Any, result: Any, job: Job, watch: Watch) -> None:
-        if future.status == "finished":
+    def _hear(result: Any, job: Job, watch: Watch) -> None:
+        # The result itself says so, and not the status of its future: by now the worker may
+        # be lost that it came from, and the future pending once more.
+        if isinstance(result, bytes):
             watch.finished(job, from_bytes(result, job.name))
             return
         # What the worker raised with its type and traceback, or that it is gone.
