@@ -34,8 +34,7 @@ from grokkit.tasks.split import (
     SplitKind,
     check_split,
     mirrored,
-    split_inputs,
-    unordered_codes,
+    split_operands,
 )
 
 
@@ -144,9 +143,8 @@ class OperandTask(Task):
         check_int("seed", seed, 0)
         operands = self.inputs(seed)
         base = len(self.symbols)
-        unordered = unordered_codes(operands, base)
-        families = unordered if self.split == "unordered" else encode(operands, base)
-        train = split_inputs(families, self.train_fraction, generator(seed, "split"))
+        stream = generator(seed, "split")
+        train, unordered = split_operands(operands, base, self.split, self.train_fraction, stream)
         everything = self._sequences(operands, seed)
         rows = train.repeat_interleave(self.draws)
         return TaskData(

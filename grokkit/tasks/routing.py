@@ -32,8 +32,7 @@ from grokkit.tasks.split import (
     SplitKind,
     check_split,
     mirrored,
-    split_inputs,
-    unordered_codes,
+    split_operands,
 )
 
 
@@ -94,9 +93,8 @@ class MarkedAddition(Task):
         """
         check_int("seed", seed, 0)
         pairs = decode(torch.arange(self.n_inputs), self.p, 2)
-        unordered = unordered_codes(pairs, self.p)
-        families = unordered if self.split == "unordered" else encode(pairs, self.p)
-        train = split_inputs(families, self.train_fraction, generator(seed, "split"))
+        stream = generator(seed, "split")
+        train, unordered = split_operands(pairs, self.p, self.split, self.train_fraction, stream)
         everything = self._sequences(pairs, seed)
         rows = train.repeat_interleave(self.draws)
         return TaskData(

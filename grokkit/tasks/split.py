@@ -78,6 +78,33 @@ def split_inputs(
     return train
 
 
+def split_operands(
+    operands: Int[Tensor, "input operand"],
+    base: int,
+    split: SplitKind,
+    train_fraction: float,
+    generator: torch.Generator,
+) -> tuple[Bool[Tensor, " input"], Int[Tensor, " input"]]:
+    """Choose the train inputs by pair or by unordered pair.
+
+    Args:
+        operands: all inputs.
+        base: the number of operand symbols.
+        split: which inputs stay together.
+        train_fraction: the fraction of inputs to train on.
+        generator: where the random order comes from.
+
+    Returns:
+        True where an input is trained on, and the numbers from :func:`unordered_codes`.
+
+    Raises:
+        SettingError: ``train_fraction`` leaves no train inputs or no test inputs.
+    """
+    unordered = unordered_codes(operands, base)
+    families = unordered if split == "unordered" else encode(operands, base)
+    return split_inputs(families, train_fraction, generator), unordered
+
+
 def mirrored(
     unordered: Int[Tensor, " input"],
     train: Bool[Tensor, " input"],

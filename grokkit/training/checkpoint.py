@@ -13,10 +13,8 @@ checkpoint is there.
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import torch
-from torch import Tensor
 
 from grokkit.training.spec import RunSpec
 from grokkit.training.tensor_file import TensorFile
@@ -72,7 +70,7 @@ def load_checkpoint(
             or a checkpoint of other runs; the message is one line.
     """
     path = Path(path)
-    header, tensors = _read(path)
+    header, tensors = _FILE.read(path)
     try:
         saved = [RunSpec.from_dict(one) for one in header["specs"]]
     except (ValueError, TypeError, LookupError) as problem:
@@ -124,11 +122,6 @@ class Keeper:
             save_checkpoint(trainer, self.path)
             self._saved = now
         self._last = time.monotonic()
-
-
-def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    header, tensors = _FILE.read(path)
-    return header, tensors
 
 
 def _compare(path: Path, saved: Sequence[RunSpec], wanted: Sequence[RunSpec]) -> None:
