@@ -95,5 +95,5 @@ def _show(options: Show) -> int:
 def _record(options: Record) -> int:
     from grokkit import runs
 
-    print(f"wrote {runs.record(options.name, folder=options.folder)}")
+    print(f"wrote {runs.record(options.name, into=options.folder)}")
     return 0

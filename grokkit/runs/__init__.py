@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 from grokkit.errors import refuse
 from grokkit.training import RunSpec, grid, load_history, presets, save_history, thin, train
+from grokkit.training.files import write_whole
+from grokkit.training.history import to_bytes
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -28,15 +30,43 @@ LIMIT = 600_000
 """The largest size of a recording in bytes."""
 
 
+def folder() -> Path:
+    """The folder of the recordings, and of the weights and tickets that come with them."""
+    return Path(str(files("grokkit.runs")))
+
+
+def names() -> list[str]:
+    """The recordings that are there."""
+    return sorted(file.stem for file in folder().glob("*.nc"))
+
+
 def path(name: str) -> Path:
     """Where a recording is kept.
 
     Raises:
         SettingError: there is no recording of that name.
     """
-    if name not in RECIPES:
-        refuse("name", name, ", ".join(sorted(RECIPES)))
-    return Path(str(files("grokkit.runs"))) / f"{name}.nc"
+    known = sorted({*names(), *RECIPES})
+    if name not in known:
+        refuse("name", name, ", ".join(known))
+    return folder() / f"{name}.nc"
+
+
+def keep(name: str, history: "xr.Dataset") -> Path:
+    """Write a recording into the package.
+
+    Args:
+        name: what to call it.
+        history: thinned already.
+
+    Raises:
+        ValueError: it would be larger than :data:`LIMIT`; nothing is written.
+        OSError: it cannot be written.
+    """
+    data = to_bytes(history)
+    if len(data) > LIMIT:
+        raise ValueError(f"recording {name}: {len(data)} bytes; at most {LIMIT}")
+    return write_whole(folder() / f"{name}.nc", data)
 
 
 def load(name: str) -> "xr.Dataset":
@@ -49,21 +79,18 @@ def load(name: str) -> "xr.Dataset":
     return load_history(path(name))
 
 
-def record(name: str, *, progress: bool = True, folder: str | Path | None = None) -> Path:
+def record(name: str, *, progress: bool = True, into: str | Path | None = None) -> Path:
     """Train a recording's specs again and write its file.
 
     Args:
         name: which recording.
         progress: whether to show a progress bar.
-        folder: where to write it; by default over the package's own file.
+        into: the folder to write it to; by default over the package's own file.
 
     Raises:
         SettingError: there is no recording of that name.
         ValueError: the recording came out larger than :data:`LIMIT`.
     """
-    target = path(name) if folder is None else Path(folder) / path(name).name
-    history = train(RECIPES[name](), progress=progress)
-    save_history(thin(history), target)
-    if target.stat().st_size > LIMIT:
-        raise ValueError(f"{target}: {target.stat().st_size} bytes; at most {LIMIT}")
-    return target
+    path(name)  # refuses a name that is not known, before anything is trained
+    history = thin(train(RECIPES[name](), progress=progress))
+    return keep(name, history) if into is None else save_history(history, Path(into) / f"{name}.nc")

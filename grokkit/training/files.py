@@ -4,10 +4,27 @@ import contextlib
 import os
 import secrets
 import time
+from importlib.resources import files
 from pathlib import Path
+
+RECORDED = "recorded:"
+"""How the name of a file that comes with the package begins."""
 
 STALE = 3600.0
 """The age in seconds at which what a killed process left half written is swept up."""
+
+
+def locate(name: str | Path) -> Path:
+    """Where a file is.
+
+    A spec names the files it needs, and must mean the same on every machine: so a name such
+    as ``recorded:sources/source.safetensors`` stands for a file in the package's own folder
+    ``grokkit/runs``. Every other name is a path.
+    """
+    text = str(name)
+    if not text.startswith(RECORDED):
+        return Path(name)
+    return Path(str(files("grokkit"))) / "runs" / text.removeprefix(RECORDED)
 
 
 def write_whole(path: str | Path, data: bytes) -> Path:

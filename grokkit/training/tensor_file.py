@@ -16,7 +16,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from grokkit.training.files import write_whole
+from grokkit.training.files import locate, write_whole
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class TensorFile:
 
         header = {"format": self.version, "grokkit": __version__, **facts}
         header["checksum"] = checksum(header, tensors)
-        return write_whole(path, save(tensors, metadata={self.key: json.dumps(header)}))
+        return write_whole(locate(path), save(tensors, metadata={self.key: json.dumps(header)}))
 
     def read(self, path: str | Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
         """The header and the tensors of a file.
@@ -55,7 +55,7 @@ class TensorFile:
             ValueError: of the kind ``error``: the file is damaged, holds something else, or
                 was made by a newer grokkit; the message is one line.
         """
-        path = Path(path)
+        path = locate(path)
         if not path.is_file():
             raise FileNotFoundError(f"{path}: no such file")
         try:

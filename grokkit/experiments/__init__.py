@@ -1,0 +1,119 @@
+"""The paper's experiments, as claims that were measured.
+
+One module a row: what runs, what is claimed, and who judges it. A claim is written down
+before its runs; the verdict is computed.
+
+>>> from grokkit import experiments
+>>> history = experiments.recorded("kl-acceleration")   # all arms, five seeds each
+>>> experiments.claims("kl-acceleration")               # what was found
+
+``grokkit reproduce NAME`` trains the runs of a row again; ``grokkit claims`` prints what the
+recorded ones say.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from grokkit.errors import check_choice
+from grokkit.experiments import (
+    distractors,
+    four_phases,
+    kl_acceleration,
+    norm_vs_structure,
+    priors,
+    starvation_bound,
+    theory,
+    tickets,
+)
+from grokkit.experiments.claims import VERDICTS, Claim, Part, Result, Verdict, verdict_of
+from grokkit.experiments.evidence import Evidence, MissingArm
+from grokkit.experiments.reproduce import differences, name_at, plan, reproduce, small
+from grokkit.experiments.row import SEEDS, SIZES, Arms, Row, Size
+from grokkit.experiments.table import Table, count, markdown, text
+from grokkit.experiments.times import Times
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+ROWS: Mapping[str, Row] = MappingProxyType(
+    {
+        module.ROW.name: module.ROW
+        for module in (
+            four_phases,
+            norm_vs_structure,
+            kl_acceleration,
+            tickets,
+            starvation_bound,
+            priors,
+            distractors,
+            theory,
+        )
+    }
+)
+"""The experiments by name, in the order of the paper's figures."""
+
+
+def row(name: str) -> Row:
+    """An experiment by its name.
+
+    Raises:
+        SettingError: there is none of that name.
+    """
+    check_choice("name", name, tuple(ROWS))
+    return ROWS[name]
+
+
+def recorded(name: str, size: Size = "classroom") -> "xr.Dataset | None":
+    """The recorded runs of a row, with a run coordinate ``arm``; None where there are none.
+
+    Raises:
+        SettingError: there is no such row, or the recording is not of its runs.
+        ValueError: the file is damaged.
+    """
+    from grokkit import runs
+
+    file = name_at(row(name).name, size)
+    return row(name).label(runs.load(file), size) if file in runs.names() else None
+
+
+def claims(name: str | None = None, size: Size = "classroom") -> Table:
+    """The verdicts over the recorded runs, of one row or of all.
+
+    Raises:
+        SettingError: there is no such row.
+    """
+    names = tuple(ROWS) if name is None else (row(name).name,)
+    results = [result for one in names for result in ROWS[one].judge(recorded(one, size), size)]
+    return Table(results)
+
+
+__all__ = [
+    "ROWS",
+    "SEEDS",
+    "SIZES",
+    "VERDICTS",
+    "Arms",
+    "Claim",
+    "Evidence",
+    "MissingArm",
+    "Part",
+    "Result",
+    "Row",
+    "Size",
+    "Table",
+    "Times",
+    "Verdict",
+    "claims",
+    "count",
+    "differences",
+    "markdown",
+    "name_at",
+    "plan",
+    "recorded",
+    "reproduce",
+    "row",
+    "small",
+    "text",
+    "verdict_of",
+]

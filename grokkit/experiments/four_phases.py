@@ -1,0 +1,196 @@
+"""Figure 1 and section 5.1: one run in four phases, and who decides how long they last."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from grokkit.diagnostics import phase_borders, plateau_lengths
+from grokkit.experiments.claims import Claim, Part
+from grokkit.experiments.evidence import Evidence
+from grokkit.experiments.judges import Judge, all_of, never_groks, part, spread
+from grokkit.experiments.row import Arms, Row, Size
+from grokkit.experiments.settings import slow, unordered
+from grokkit.experiments.times import Times
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+RISE = 1.5
+"""A train loss this many times its least value so far has risen."""
+
+
+def setup(size: Size) -> Arms:
+    """Weight decays, and the same product of learning rate and decay made in other ways."""
+    base = slow(size)
+    rate = base.optimizer.learning_rate
+    return {
+        "decay 1": base,
+        "decay 0": base.with_(weight_decay=0.0),
+        "decay 0.5": base.with_(weight_decay=0.5),
+        "decay 2": base.with_(weight_decay=2.0),
+        "decay 4": base.with_(weight_decay=4.0),
+        "rate x2": base.with_(learning_rate=2 * rate),
+        "rate x2, decay 0.5": base.with_(learning_rate=2 * rate, weight_decay=0.5),
+        "unordered split": unordered(base),
+    }
+
+
+def spike_and_collapse(evidence: Evidence) -> list[Part]:
+    """The gradient of attention at its peak, and at its least on the plateau."""
+    parts = []
+    for name in ("W_Q_gradient", "W_K_gradient", "W_QK_gradient"):
+        falls, losses = [], []
+        for one, (start, _, end) in _with_borders(evidence, "decay 1"):
+            peak = float(one[name].where(one.epoch <= start).max())
+            plateau = one.where((one.epoch >= start) & ~(one.epoch > end), drop=True)
+            least = int(plateau[name].argmin())
+            falls.append(peak / float(plateau[name][least]))
+            losses.append(float(plateau.train_loss[least]))
+        outcomes = [fall >= 10 and loss <= 0.1 for fall, loss in zip(falls, losses, strict=True)]
+        says = f"{name.replace('_gradient', '')}: peak at least 10 x the plateau's least"
+        seen = f"{spread(falls)} x, where the train loss is {spread(losses)} nats"
+        parts.append(part(says, outcomes, seen))
+    return parts
+
+
+def structure_first(arm: str) -> Judge:
+    """KL has made 90 % of its way down when half of the unmirrored test pairs are right."""
+
+    def judge(evidence: Evidence) -> list[Part]:
+        outcomes, left = [], []
+        for one in evidence.runs(arm):
+            unseen = one.unmirrored_accuracy
+            if bool(unseen.isnull().all()):  # an unordered split has no mirrored pairs
+                unseen = one.test_accuracy
+            half = np.flatnonzero(unseen.values >= 0.5)
+            if not len(half):
+                outcomes.append(None)
+                continue
+            left.append(float(one.kl.values[half[0]] / one.kl.values[0]))
+            outcomes.append(left[-1] <= 0.1)
+        says = f"{arm}: at most 0.1 of the first KL is left"
+        return [part(says, outcomes, f"{spread(left)} of it is left")]
+
+    return judge
+
+
+def halves_with_decay(evidence: Evidence) -> list[Part]:
+    """The wait from memorising to test accuracy 0.95, for decays a factor of two apart."""
+    parts = []
+    for less, more in (("decay 0.5", "decay 1"), ("decay 1", "decay 2"), ("decay 2", "decay 4")):
+        long, short = _wait(evidence, less), _wait(evidence, more)
+        outcomes = long.ratio_within(short, 1.6, 2.5)
+        parts.append(part(f"{less} waits 1.6 to 2.5 x {more}", outcomes, f"{long} and {short}"))
+    return parts
+
+
+def product_counts(evidence: Evidence) -> list[Part]:
+    """The same product of learning rate and decay, made in two ways."""
+    parts = []
+    for one, other in (("rate x2", "decay 2"), ("rate x2, decay 0.5", "decay 1")):
+        mine, its = _wait(evidence, one), _wait(evidence, other)
+        outcomes = mine.ratio_within(its, 0.75, 1.33)
+        parts.append(part(f"{one} waits as {other}, to a third", outcomes, f"{mine} and {its}"))
+    return parts
+
+
+def loss_rises(evidence: Evidence) -> list[Part]:
+    """The train loss between memorising and border 3|4, against its least value so far."""
+    rises = []
+    for one, (start, _, end) in _with_borders(evidence, "decay 1"):
+        loss = one.train_loss.where((one.epoch >= start) & ~(one.epoch > end), drop=True).values
+        rises.append(float((loss / np.minimum.accumulate(loss)).max()))
+    seen = f"{spread(rises)} x its least so far"
+    return [part(f"a rise to {RISE} x or more", [rise >= RISE for rise in rises], seen)]
+
+
+def smoothing(evidence: Evidence) -> list[Part]:
+    """The entropy of attention and the variance of its scores, from border 1|2 to 2|3."""
+    entropy, variance = [], []
+    for one, (start, structure, _) in _with_borders(evidence, "decay 1"):
+        at = one.sel(epoch=[start, one.epoch[-1] if np.isnan(structure) else structure])
+        entropy.append(float(at.attention_entropy[1] - at.attention_entropy[0]))
+        variance.append(float(at.score_variance.mean("head")[1] / at.score_variance[0].mean()))
+    return [
+        part("entropy rises by 0.05 nats", [e >= 0.05 for e in entropy], f"{spread(entropy)} nats"),
+        part("score variance falls", [v < 1 for v in variance], f"to {spread(variance)} x"),
+    ]
+
+
+def plateau_predicted(evidence: Evidence) -> list[Part]:
+    """Equation (5), given the norm that the run grokked at, against the measured wait."""
+    lengths = plateau_lengths(evidence.arm("decay 1"))
+    ratio = (lengths.claimed / lengths.measured).values
+    says = "(5) within a factor of two of the wait"
+    outcomes = [None if np.isnan(r) else 0.5 <= r <= 2 for r in ratio]
+    return [part(says, outcomes, f"(5) is {spread(ratio)} x the wait")]
+
+
+def _wait(evidence: Evidence, arm: str) -> Times:
+    """From memorising to test accuracy 0.95."""
+    return evidence.grokked(arm, 0.95).after(evidence.memorised(arm))
+
+
+def _with_borders(evidence: Evidence, arm: str) -> "list[tuple[xr.Dataset, np.ndarray]]":
+    """Each run with the epochs of its borders 1|2, 2|3 and 3|4."""
+    return [(one, phase_borders(one).values) for one in evidence.runs(arm)]
+
+
+ROW = Row(
+    name="four-phases",
+    figure="Figure 1, section 5.1, (5)",
+    question="Does a run go through the four phases, and does weight decay set their length?",
+    setup=setup,
+    claims=(
+        Claim(
+            "four-phases/spike-and-collapse",
+            "The gradient that would teach attention spikes early, then collapses while the "
+            "train loss is near 0.",
+            "Figure 1",
+            spike_and_collapse,
+        ),
+        Claim(
+            "four-phases/structure-first",
+            "Attention is on the informative tokens before unseen pairs are answered, whichever "
+            "way the pairs are split.",
+            "Figure 1",
+            all_of(structure_first("decay 1"), structure_first("unordered split")),
+        ),
+        Claim(
+            "four-phases/inverse-decay",
+            "The wait goes as 1/decay.",
+            "(5); weak point 4: the paper never varies the decay",
+            halves_with_decay,
+        ),
+        Claim(
+            "four-phases/product",
+            "What counts is learning rate times decay, and not a larger step.",
+            "our control of the 1/decay law",
+            product_counts,
+        ),
+        Claim(
+            "four-phases/no-decay",
+            "Without weight decay the wait does not end.",
+            "section 5.1",
+            never_groks("decay 0", accuracy=0.95),
+        ),
+        Claim(
+            "four-phases/plateau-length",
+            "Equation (5) says how long the wait is.",
+            "(5); weak point 3: it bounds neither side",
+            plateau_predicted,
+        ),
+        Claim(
+            "four-phases/loss-rises",
+            "The train loss rises before attention finds the structure.",
+            "section 5.1; weak point 6: shown nowhere",
+            loss_rises,
+        ),
+        Claim(
+            "four-phases/smoothing",
+            "On the plateau attention is smoothed towards uniform.",
+            "Conjecture E.1; weak point 6",
+            smoothing,
+        ),
+    ),
+)

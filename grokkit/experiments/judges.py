@@ -1,0 +1,126 @@
+"""The comparisons that most claims are made of; each makes a judge.
+
+A judge is a function from the evidence to parts. Every comparison of grok epochs is made
+twice, at a test accuracy of 0.99 (the paper's rule) and of 0.95 (where the last few pairs
+of a small table do not decide), and is paired by seed.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+
+from grokkit.experiments.claims import Part
+from grokkit.experiments.evidence import Evidence
+
+Judge = Callable[[Evidence], Sequence[Part]]
+
+ACCURACIES = (0.99, 0.95)
+
+
+def all_of(*judges: Judge) -> Judge:
+    """A claim that says several things: the parts of all of them."""
+    return lambda evidence: [part for judge in judges for part in judge(evidence)]
+
+
+def sooner(arm: str, other: str, factor: float = 1.0, says: str | None = None) -> Judge:
+    """``arm`` groks by ``factor`` times the epoch at which ``other`` does."""
+
+    def judge(evidence: Evidence) -> list[Part]:
+        parts = []
+        for accuracy in ACCURACIES:
+            mine, its = evidence.grokked(arm, accuracy), evidence.grokked(other, accuracy)
+            share = "" if factor == 1 else f"{factor:.2g} of "
+            words = says or f"{arm} by {share}{other}'s epoch"
+            seen = f"{mine} against {its}"
+            parts.append(part(f"{words}, at {accuracy:g}", mine.sooner(its, factor), seen))
+        return parts
+
+    return judge
+
+
+def no_sooner(arm: str, other: str, factor: float = 0.8) -> Judge:
+    """``arm`` does *not* grok before ``factor`` times ``other``'s epoch: it is no help."""
+
+    def judge(evidence: Evidence) -> list[Part]:
+        parts = []
+        for accuracy in ACCURACIES:
+            mine, its = evidence.grokked(arm, accuracy), evidence.grokked(other, accuracy)
+            outcomes = [
+                # Where neither has grokked within its run, no help was seen.
+                (True if not (a or b) else None) if one is None else not one
+                for one, a, b in zip(
+                    mine.sooner(its, factor), mine.reached, its.reached, strict=True
+                )
+            ]
+            words = f"{arm} not before {factor:.2g} of {other}'s epoch, at {accuracy:g}"
+            parts.append(part(words, outcomes, f"{mine} against {its}"))
+        return parts
+
+    return judge
+
+
+def groks(*arms: str, accuracy: float = 0.99) -> Judge:
+    """Every one of these arms reaches a test accuracy within its run."""
+
+    def judge(evidence: Evidence) -> list[Part]:
+        return [
+            part(f"{arm} reaches {accuracy:g}", times.reached, str(times))
+            for arm in arms
+            for times in [evidence.grokked(arm, accuracy)]
+        ]
+
+    return judge
+
+
+def never_groks(*arms: str, accuracy: float = 0.99) -> Judge:
+    """None of these arms reaches a test accuracy within its run."""
+
+    def judge(evidence: Evidence) -> list[Part]:
+        return [
+            part(
+                f"{arm} does not reach {accuracy:g}",
+                [not one for one in evidence.grokked(arm, accuracy).reached],
+                f"test accuracy {spread(evidence.final(arm, 'test_accuracy'))} at the end",
+            )
+            for arm in arms
+        ]
+
+    return judge
+
+
+def memorises(*arms: str) -> Judge:
+    """Every one of these arms reaches a train accuracy of 0.99."""
+
+    def judge(evidence: Evidence) -> list[Part]:
+        return [
+            part(f"{arm} memorises", times.reached, str(times))
+            for arm in arms
+            for times in [evidence.memorised(arm)]
+        ]
+
+    return judge
+
+
+def ends_below(arm: str, variable: str, limit: float) -> Judge:
+    """The last record of a variable lies below a limit."""
+
+    def judge(evidence: Evidence) -> list[Part]:
+        values = evidence.final(arm, variable)
+        words = f"{arm} ends with {variable.replace('_', ' ')} below {limit:g}"
+        return [part(words, values < limit, spread(values))]
+
+    return judge
+
+
+def part(says: str, outcomes: Iterable[object], seen: str) -> Part:
+    """A part from outcomes of any kind of truth value; None stays undecided."""
+    return Part(says, tuple(None if one is None else bool(one) for one in outcomes), seen)
+
+
+def spread(values: Iterable[float], text: str = ".2g") -> str:
+    """The median of some numbers, with the least and the greatest."""
+    numbers = np.array([value for value in values if np.isfinite(value)], dtype=float)
+    if not len(numbers):
+        return "undefined"
+    middle, low, high = (format(f(numbers), text) for f in (np.median, np.min, np.max))
+    return middle if low == high else f"{middle} [{low} to {high}]"

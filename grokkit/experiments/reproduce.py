@@ -1,0 +1,192 @@
+"""Run an experiment: through the store, so that rows share runs and a stop loses little."""
+
+import dataclasses
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from grokkit.experiments.claims import Result
+from grokkit.experiments.row import SEEDS, Row, Size
+from grokkit.experiments.table import markdown
+from grokkit.training import RunSpec, RunStore, Trainer, save_history, specs_of, sweep, thin, train
+from grokkit.training.files import write_whole
+from grokkit.training.history import join
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+STORE = "store"
+"""The folder of the runs that all rows share, inside the folder of the reproductions."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What reproducing a row would do.
+
+    Attributes:
+        specs: all its runs, each once.
+        done: those that the store holds already.
+        seconds: an estimate for the others on one core: the time of a few epochs, measured
+            now, times the epochs of each run. Runs that grok and stop early take less.
+    """
+
+    specs: tuple[RunSpec, ...]
+    done: tuple[RunSpec, ...]
+    seconds: float
+
+
+def plan(
+    row: Row, folder: str | Path, size: Size = "classroom", seeds: Sequence[int] = SEEDS
+) -> Plan:
+    """What is left to do for a row, and how long it would take on this machine."""
+    specs = row.specs(size, seeds)
+    store = RunStore(Path(folder) / STORE)
+    done = [spec for spec in specs if spec in store]
+    missing = [spec for spec in specs if spec not in done]
+    cost: dict[RunSpec, float] = {}
+    total = 0.0
+    for spec in missing:
+        # Seeds, strengths and rates do not change what an epoch costs.
+        shape = RunSpec(task=spec.task, model=spec.model, batch_size=spec.batch_size)
+        if shape not in cost:
+            cost[shape] = _seconds_per_epoch(shape)
+        total += cost[shape] * spec.epochs
+    return Plan(tuple(specs), tuple(done), total)
+
+
+def reproduce(
+    row: Row,
+    folder: str | Path = "reproduced",
+    size: Size = "classroom",
+    seeds: Sequence[int] = SEEDS,
+    *,
+    workers: int | None = None,
+    device: str = "cpu",
+    scheduler: str | None = None,
+    progress: bool = True,
+) -> "tuple[xr.Dataset | None, list[Result]]":
+    """Train what a row needs and is not there yet, and judge its claims.
+
+    Writes ``FOLDER/NAME.nc``, the History with a coordinate ``arm``, and ``FOLDER/NAME.md``,
+    the verdicts. The runs themselves are in ``FOLDER/store``; an interrupted call goes on
+    from there.
+
+    Args:
+        row: the experiment.
+        folder: where its runs and results go.
+        size: ``"classroom"`` or ``"paper"``.
+        seeds: which seeds.
+        workers: how many processes, as for :func:`grokkit.train`.
+        device: where to train.
+        scheduler: the address of a Dask scheduler, whose workers then train.
+        progress: whether to show a progress bar.
+
+    Returns:
+        The History, None for a row that trains nothing; and the results.
+
+    Raises:
+        SettingError: a spec cannot be trained here.
+        KeyboardInterrupt: interrupted; what has ended is in the store.
+        RunsFailed: some runs failed; the others are in the store.
+    """
+    folder = Path(folder)
+    specs = row.specs(size, seeds)
+    history = None
+    if specs:
+        if row.prepare is not None:
+            row.prepare(size)
+        history = sweep(
+            specs,
+            folder / STORE,
+            workers=workers,
+            device=device,
+            scheduler=scheduler,
+            progress=progress,
+        )
+        if history.attrs["interrupted"]:
+            raise KeyboardInterrupt
+        history = row.label(history, size)
+    results = row.judge(history, size, seeds)
+    folder.mkdir(parents=True, exist_ok=True)
+    if history is not None:
+        save_history(history, folder / f"{name_at(row.name, size)}.nc")
+    write_whole(folder / f"{name_at(row.name, size)}.md", markdown(results).encode())
+    return history, results
+
+
+def name_at(name: str, size: Size) -> str:
+    """The name of a row's files: that of the row, and the size unless it is the usual one."""
+    return name if size == "classroom" else f"{name}-{size}"
+
+
+def small(row: Row, history: "xr.Dataset", size: Size = "classroom") -> "xr.Dataset":
+    """A row's History for keeping: every arm thinned by itself, and joined again.
+
+    Args:
+        row: the experiment.
+        history: its runs, unlabelled or labelled.
+        size: of which size they are.
+    """
+    labelled = row.label(history, size)
+    parts = []
+    for name in dict.fromkeys(labelled.arm.values):
+        arm = labelled.isel(run=labelled.arm.values == name).drop_vars("arm")
+        recorded = arm.train_loss.notnull().any("run").values
+        parts.append(thin(arm.isel(epoch=recorded)))
+    return join(parts)
+
+
+def differences(history: "xr.Dataset", epochs: int = 200, progress: bool = True) -> list[str]:
+    """What is not the same when the first epochs of recorded runs are trained again.
+
+    One run of each setting, the first, is trained for some epochs; every record that both
+    have must agree within the stored precision. On other hardware sums may be rounded in
+    another way, and a difference in the last bit grows: then look at how large it is.
+
+    Args:
+        history: recorded runs.
+        epochs: how many epochs to train again.
+        progress: whether to show a progress bar.
+
+    Returns:
+        One line for each value that differs; empty if all agree.
+    """
+    import numpy as np
+    from tqdm.auto import tqdm
+
+    bits = int(history.attrs.get("mantissa_bits", 23))
+    firsts: dict[RunSpec, int] = {}
+    for index, spec in enumerate(specs_of(history)):
+        firsts.setdefault(dataclasses.replace(spec, seed=0), index)
+    lines = []
+    for index in tqdm(list(firsts.values()), disable=not progress, unit="run"):
+        spec = specs_of(history)[index]
+        short = spec.with_(epochs=min(epochs, spec.epochs), stop_after=None)
+        again = train(short, workers=1, progress=False).isel(run=0)
+        then = history.isel(run=index)
+        then = then.isel(epoch=then.train_loss.notnull().values)
+        shared = np.intersect1d(again.epoch.values, then.epoch.values)
+        for name in again.data_vars:
+            if name not in then or not len(shared):
+                continue
+            new, old = (one[name].sel(epoch=shared).values for one in (again, then))
+            new, old = np.broadcast_arrays(new, old[tuple(slice(n) for n in new.shape)])
+            bad = ~np.isclose(new, old, rtol=2.0**-bits, atol=1e-30, equal_nan=True)
+            if bad.any():
+                epoch = shared[np.argwhere(bad)[0][0]]
+                lines.append(
+                    f"run {index} (seed {spec.seed}), {name} at epoch {epoch}: recorded "
+                    f"{old[bad][0]:.6g}, now {new[bad][0]:.6g}"
+                )
+                break
+    return lines
+
+
+def _seconds_per_epoch(spec: RunSpec, epochs: int = 5) -> float:
+    trainer = Trainer([dataclasses.replace(spec, epochs=3 * epochs, record_every=epochs)])
+    trainer.advance(epochs)  # the first ones pay for what is set up once
+    start = time.perf_counter()
+    trainer.advance(epochs)
+    return (time.perf_counter() - start) / epochs

@@ -1,0 +1,117 @@
+"""A row of the table of experiments: what runs, and what is claimed of it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, get_args
+
+from grokkit.errors import check_choice, refuse
+from grokkit.experiments.claims import Claim, Result, verdict_of
+from grokkit.experiments.evidence import Evidence, MissingArm
+from grokkit.training import RunSpec, specs_of
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+Size = Literal["classroom", "paper"]
+SIZES: tuple[str, ...] = get_args(Size)
+SEEDS = tuple(range(5))
+"""The seeds of every experiment."""
+
+Arms = Mapping[str, RunSpec | Callable[[int], RunSpec]]
+"""Arm by name: a spec whose seed is replaced, or, where more hangs on it, a function of it."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One experiment.
+
+    Attributes:
+        name: how it is called on the command line.
+        figure: the paper's figure or statements.
+        question: what it asks, in one sentence.
+        setup: from a size to the arms. Arms differ in what their name says and in nothing
+            else.
+        claims: written down before the runs.
+        prepare: makes the files that the runs begin with, where they are missing.
+    """
+
+    name: str
+    figure: str
+    question: str
+    setup: Callable[[Size], Arms]
+    claims: tuple[Claim, ...]
+    prepare: Callable[[Size], None] | None = None
+
+    def arms(
+        self, size: Size = "classroom", seeds: Sequence[int] = SEEDS
+    ) -> dict[str, list[RunSpec]]:
+        """The runs of every arm, one for each seed.
+
+        Raises:
+            SettingError: there is no such size, or no seed.
+        """
+        check_choice("size", size, SIZES)
+        if not seeds:
+            refuse("seeds", seeds, "at least one")
+        return {
+            name: [arm(seed) if callable(arm) else arm.with_(seed=seed) for seed in seeds]
+            for name, arm in self.setup(size).items()
+        }
+
+    def specs(self, size: Size = "classroom", seeds: Sequence[int] = SEEDS) -> list[RunSpec]:
+        """All runs, each once, arm after arm."""
+        every = [spec for specs in self.arms(size, seeds).values() for spec in specs]
+        return list(dict.fromkeys(every))
+
+    def evidence(
+        self,
+        history: "xr.Dataset | None",
+        size: Size = "classroom",
+        seeds: Sequence[int] = SEEDS,
+    ) -> Evidence:
+        """The runs of this row, by arm."""
+        return Evidence(history, self.arms(size, seeds))
+
+    def judge(
+        self,
+        history: "xr.Dataset | None",
+        size: Size = "classroom",
+        seeds: Sequence[int] = SEEDS,
+    ) -> list[Result]:
+        """The verdict on every claim.
+
+        Args:
+            history: the runs, of all arms or of some; None: there are none.
+            size: of which size they are.
+            seeds: of which seeds they are.
+        """
+        results = []
+        for claim in self.claims:
+            evidence = self.evidence(history, size, seeds)
+            try:
+                parts = tuple(claim.judge(evidence))
+                verdict = verdict_of(parts)
+            except MissingArm:
+                parts, verdict = (), "not run at this size"
+            settings, n = evidence.settings(), evidence.seeds
+            results.append(Result(claim, verdict, parts, settings, n))
+        return results
+
+    def label(self, history: "xr.Dataset", size: Size = "classroom") -> "xr.Dataset":
+        """The History with a run coordinate ``arm``; a run of several arms has their first.
+
+        Raises:
+            SettingError: a run belongs to no arm of this row.
+        """
+        import numpy as np
+
+        specs = specs_of(history)
+        arm_of: dict[RunSpec, str] = {}
+        for name, runs in self.arms(size, sorted({spec.seed for spec in specs})).items():
+            for spec in runs:
+                arm_of.setdefault(spec, name)
+        labels = [arm_of.get(spec, "") for spec in specs]
+        if "" in labels:
+            allowed = f"runs of {self.name} at size {size}"
+            refuse("history", f"run {labels.index('')}, of no arm", allowed)
+        return history.assign_coords(arm=("run", np.array(labels, dtype=object)))

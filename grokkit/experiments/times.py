@@ -1,0 +1,99 @@
+"""Epochs that may not have come: what can be said about a run that was stopped too early.
+
+A run that has not grokked by its last epoch is *censored*. It is never dropped, and never
+counted as if it had grokked at that epoch: all that is known is "later than this".
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+
+@dataclass(frozen=True, eq=False)
+class Times:
+    """An epoch for each seed of one arm.
+
+    Attributes:
+        values: the epochs; ``nan`` where censored.
+        last: the last epoch of each run, which a censored epoch must lie beyond.
+    """
+
+    values: Float[np.ndarray, " seed"]
+    last: Float[np.ndarray, " seed"]
+
+    def __str__(self) -> str:
+        """The median with its spread, and how many of n; a median that is censored says so."""
+        n, come = len(self.values), int(np.isfinite(self.values).sum())
+        if not come:
+            return f"never in {_span(self.last)} (0/{n})"
+        ordered = np.sort(np.where(np.isnan(self.values), np.inf, self.values))
+        middle = _median(ordered)
+        median = f"{middle:,.0f}" if np.isfinite(middle) else f"later than {self.last.max():,.0f}"
+        low, high = ordered[0], ordered[-1]
+        end = f"{high:,.0f}" if np.isfinite(high) else "never"
+        spread = f" [{low:,.0f} to {end}]" if n > 1 else ""
+        return f"{median}{spread} ({come}/{n})"
+
+    @property
+    def reached(self) -> list[bool]:
+        """For each seed, whether the epoch came."""
+        return [bool(one) for one in np.isfinite(self.values)]
+
+    def sooner(self, other: "Times", factor: float = 1.0) -> list[bool | None]:
+        """For each seed, whether this came by ``factor`` times the other's epoch.
+
+        Where one is censored its last epoch decides if it can; where both are, nothing can
+        be said: None.
+
+        Args:
+            other: the arm it is compared with, of the same seeds.
+            factor: below 1 asks for a head start, above 1 allows a delay.
+        """
+        pairs = zip(self.values, self.last, other.values, other.last, strict=True)
+        return [_sooner(a, a_last, factor * b, factor * b_last) for a, a_last, b, b_last in pairs]
+
+    def ratio_within(self, other: "Times", low: float, high: float) -> list[bool | None]:
+        """For each seed, whether this epoch over the other's lies between two bounds.
+
+        A censored epoch is beyond its run's last, so a ratio may be known to be too large
+        (or too small) without being known.
+        """
+        outcomes: list[bool | None] = []
+        pairs = zip(self.values, self.last, other.values, other.last, strict=True)
+        for mine, my_last, its, its_last in pairs:
+            if np.isnan(mine) and np.isnan(its):
+                outcomes.append(None)
+            elif np.isnan(mine):
+                outcomes.append(False if my_last / its > high else None)
+            elif np.isnan(its):
+                outcomes.append(False if mine / its_last < low else None)
+            else:
+                outcomes.append(bool(low <= mine / its <= high))
+        return outcomes
+
+    def after(self, start: "Times") -> "Times":
+        """The epochs counted from another event of the same runs: a wait."""
+        return Times(self.values - start.values, self.last - start.values)
+
+
+def _sooner(mine: float, my_last: float, its: float, its_last: float) -> bool | None:
+    if np.isnan(mine) and np.isnan(its):
+        return None
+    if np.isnan(its):  # the other one's epoch lies beyond its_last
+        return True if mine <= its_last else None
+    if np.isnan(mine):  # mine lies beyond my_last
+        return False if my_last >= its else None
+    return bool(mine <= its)
+
+
+def _median(ordered: Float[np.ndarray, " seed"]) -> float:
+    """The median where infinities may stand in the middle."""
+    n = len(ordered)
+    low, high = ordered[(n - 1) // 2], ordered[n // 2]
+    return float(low if low == high else (low + high) / 2)
+
+
+def _span(last: Float[np.ndarray, " seed"]) -> str:
+    low, high = last.min(), last.max()
+    return f"{high:,.0f}" if low == high else f"{low:,.0f} to {high:,.0f}"
