@@ -43,7 +43,7 @@ def spike_and_collapse(evidence: Evidence) -> list[Part]:
         for one, (start, _, end) in _with_borders(evidence, "decay 1"):
             peak = float(one[name].where(one.epoch <= start).max())
             plateau = one.where((one.epoch >= start) & ~(one.epoch > end), drop=True)
-            least = int(plateau[name].argmin())
+            least = int(plateau[name].values.argmin())
             falls.append(peak / float(plateau[name][least]))
             losses.append(float(plateau.train_loss[least]))
         outcomes = [fall >= 10 and loss <= 0.1 for fall, loss in zip(falls, losses, strict=True)]

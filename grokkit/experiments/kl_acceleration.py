@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from grokkit.diagnostics.inverse_fit import fit_inverse
 from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import all_of, no_sooner, part, sooner, spread
@@ -42,21 +43,26 @@ def falls_with_beta(evidence: Evidence) -> list[Part]:
     betas = (0.0, *BETAS)
     epochs = np.stack([evidence.grokked(_arm(beta), 0.95).values for beta in betas])
     # A censored epoch is later than all others.
-    ranks = [float(spearmanr(betas, np.nan_to_num(one, nan=np.inf)).statistic) for one in epochs.T]
+    ranks = [
+        float(np.asarray(spearmanr(betas, np.nan_to_num(one, nan=np.inf)))[0]) for one in epochs.T
+    ]
     says = "rank correlation of beta and epoch at most -0.8"
     return [part(says, [rank <= -0.8 for rank in ranks], spread(ranks))]
 
 
 def inverse_law(evidence: Evidence) -> list[Part]:
-    """Epoch = floor + slope / beta, fitted for each seed over the strengths that grok."""
-    fits = [fit for fit in _fits(evidence) if fit is not None]
-    values = [None if fit is None else fit.r_squared >= 0.9 for fit in _fits(evidence)]
+    """The line floor + slope / beta, fitted for each seed over the strengths that grok."""
+    epochs = np.stack([evidence.grokked(_arm(beta), 0.95).values for beta in BETAS])
+    fits = [fit_inverse(BETAS, one) for one in epochs.T]
+    # A line through three points or fewer says little.
+    outcomes = [None if fit.used < 4 else fit.r_squared >= 0.9 for fit in fits]
     seen = (
         f"R^2 {spread((fit.r_squared for fit in fits), '.3g')}, "
         f"slope {spread((fit.slope for fit in fits), '.3g')} epochs, "
-        f"floor {spread((fit.floor for fit in fits), '.4g')} epochs"
+        f"floor {spread((fit.floor for fit in fits), '.4g')} epochs, "
+        f"{sum(fit.censored for fit in fits)} runs censored"
     )
-    return [part("R^2 of epoch on 1/beta at least 0.9", values, seen)]
+    return [part("R^2 of epoch on 1/beta at least 0.9", outcomes, seen)]
 
 
 def no_floor(evidence: Evidence) -> list[Part]:
@@ -99,17 +105,6 @@ def attention_time(evidence: Evidence) -> list[Part]:
 
 def _arm(beta: float) -> str:
     return f"KL {beta:g}" if beta else "baseline"
-
-
-def _fits(evidence: Evidence) -> list:
-    from grokkit.diagnostics.inverse_fit import fit_inverse
-
-    epochs = np.stack([evidence.grokked(_arm(beta), 0.95).values for beta in BETAS])
-    fits = []
-    for one in epochs.T:
-        come = np.isfinite(one)
-        fits.append(fit_inverse(np.array(BETAS)[come], one[come]) if come.sum() >= 4 else None)
-    return fits
 
 
 def _attention_epochs(evidence: Evidence, beta: float) -> Times:

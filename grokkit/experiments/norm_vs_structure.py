@@ -54,7 +54,7 @@ def radius_is_matched(evidence: Evidence) -> list[Part]:
     grokked = evidence.grokked("decay 1", 0.95)
     norms = evidence.at("decay 1", "mlp_norm", grokked)
     radius = evidence.final("norm held", "mlp_norm")
-    outcomes = [None if np.isnan(n) else abs(n / r - 1) <= 0.2 for n, r in zip(norms, radius)]  # noqa: B905
+    outcomes = [None if np.isnan(one) else abs(one - 1) <= 0.2 for one in norms / radius]
     seen = f"{spread(norms, '.3g')}, held at {spread(radius, '.3g')}"
     return [part("norm at test accuracy 0.95 within a fifth of the radius", outcomes, seen)]
 
@@ -66,9 +66,8 @@ def one_zone(*arms: str) -> Judge:
         norms = np.stack(
             [evidence.at(arm, "mlp_norm", evidence.grokked(arm, 0.95)) for arm in arms]
         )
-        missing = np.isnan(norms).any(axis=0)
-        ratio = norms.max(axis=0) / norms.min(axis=0)
-        outcomes = [None if gap else r <= 1.5 for gap, r in zip(missing, ratio, strict=True)]
+        ratio = norms.max(axis=0) / norms.min(axis=0)  # nan where an arm has not grokked
+        outcomes = [None if np.isnan(one) else one <= 1.5 for one in ratio]
         says = f"largest norm at most 1.5 x the least, over {', '.join(arms)}"
         return [part(says, outcomes, f"norms {spread(norms.ravel(), '.3g')}")]
 

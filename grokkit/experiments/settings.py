@@ -10,13 +10,14 @@ def slow(size: Size) -> RunSpec:
 
 
 def quick(size: Size) -> RunSpec:
-    """For experiments with many arms: the live preset with time to spare, or the paper's.
+    """For experiments with many arms: the classroom preset at twice its learning rate.
 
-    Its learning rate, 5e-3, makes a run five times shorter and leaves the picture as it is.
+    At 2e-3 a run is half as long and its picture the same. At the live preset's 5e-3, which
+    is shorter still, many runs hover below a test accuracy of 0.99 and stay there.
     """
     if size == "paper":
         return presets["paper"]
-    return presets["live"].with_(epochs=4000, stop_after=500)
+    return presets["classroom"].with_(learning_rate=2e-3, epochs=6000)
 
 
 def kl(spec: RunSpec, kl_strength: float = 1.0) -> RunSpec:

@@ -1,16 +1,21 @@
-"""Trained networks that experiments begin with: the teacher, and what tickets are cut from.
+"""Trained networks: what experiments begin with, and what lessons look into.
 
-At classroom size they come with the package (``recorded:...``), so that everybody's runs
-begin with the same bits. At paper size they are trained where the experiment is run.
+The teacher, and the network that tickets are cut from, come with the package at classroom
+size (``recorded:...``), so that everybody's runs begin with the same bits; at paper size
+they are trained where the experiment is run. The final weights of the headline settings
+(:data:`WEIGHTS`) come with the package, too.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
+from grokkit.errors import check_choice
 from grokkit.experiments.row import SEEDS, Size
-from grokkit.experiments.settings import quick
+from grokkit.experiments.settings import kl, quick, slow
 from grokkit.tickets import Pruning, draw, prune, shuffled
 from grokkit.training import RunSpec, load_weights
-from grokkit.training.files import locate
+from grokkit.training.files import RECORDED, locate
 from grokkit.training.ticket import save_ticket
 
 SEED = 100
@@ -21,6 +26,33 @@ TICKETS = {
     "lottery-mlp": Pruning(sparsity=0.8, pruned="all_but_scores"),
 }
 """How each lottery ticket is cut: with the matrices of the scores, and without."""
+
+
+WEIGHTS: Mapping[str, RunSpec] = MappingProxyType(
+    {
+        "baseline": slow("classroom"),
+        "memorised": slow("classroom").with_(epochs=500, stop_after=None),
+        "kl": kl(slow("classroom")),
+    }
+)
+"""The runs whose final weights are ``recorded:weights/NAME.safetensors``, all of seed 0."""
+
+
+def draw_weights(name: str, folder: str | Path | None = None) -> Path:
+    """Train one of :data:`WEIGHTS` and write its final weights.
+
+    Args:
+        name: which one.
+        folder: where to; by default into the package.
+
+    Raises:
+        SettingError: there is none of that name.
+        OSError: the file cannot be written.
+    """
+    check_choice("name", name, tuple(WEIGHTS))
+    folder = locate(f"{RECORDED}weights") if folder is None else Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    return draw(WEIGHTS[name], folder / f"{name}.safetensors")
 
 
 def source_spec(size: Size) -> RunSpec:
@@ -61,4 +93,4 @@ def prepare(size: Size) -> None:
 
 
 def _folder(size: Size) -> str:
-    return "recorded:sources" if size == "classroom" else str(Path("reproduced") / "sources")
+    return f"{RECORDED}sources" if size == "classroom" else str(Path("reproduced") / "sources")

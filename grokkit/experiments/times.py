@@ -27,13 +27,27 @@ class Times:
         n, come = len(self.values), int(np.isfinite(self.values).sum())
         if not come:
             return f"never in {_span(self.last)} (0/{n})"
-        ordered = np.sort(np.where(np.isnan(self.values), np.inf, self.values))
-        middle = _median(ordered)
-        median = f"{middle:,.0f}" if np.isfinite(middle) else f"later than {self.last.max():,.0f}"
+        ordered, middle = self._ordered, self.median
+        median = f"{middle:,.0f}" if np.isfinite(middle) else f"later than {self.at_least:,.0f}"
         low, high = ordered[0], ordered[-1]
         end = f"{high:,.0f}" if np.isfinite(high) else "never"
         spread = f" [{low:,.0f} to {end}]" if n > 1 else ""
         return f"{median}{spread} ({come}/{n})"
+
+    @property
+    def median(self) -> float:
+        """The median, infinite where a censored epoch stands in the middle."""
+        return _median(self._ordered)
+
+    @property
+    def at_least(self) -> float:
+        """What the median cannot be below: every censored epoch lies beyond its run's last."""
+        beyond = np.nan_to_num(self.last)  # of a wait that never began, nothing is known
+        return _median(np.sort(np.where(np.isnan(self.values), beyond, self.values)))
+
+    @property
+    def _ordered(self) -> Float[np.ndarray, " seed"]:
+        return np.sort(np.where(np.isnan(self.values), np.inf, self.values))
 
     @property
     def reached(self) -> list[bool]:
@@ -95,5 +109,8 @@ def _median(ordered: Float[np.ndarray, " seed"]) -> float:
 
 
 def _span(last: Float[np.ndarray, " seed"]) -> str:
-    low, high = last.min(), last.max()
+    known = last[np.isfinite(last)]  # a wait that never began has no last epoch
+    if not len(known):
+        return "any run"
+    low, high = known.min(), known.max()
     return f"{high:,.0f}" if low == high else f"{low:,.0f} to {high:,.0f}"

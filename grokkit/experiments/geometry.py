@@ -1,0 +1,106 @@
+"""Figure 9: how wide the embedding is, and how many heads look."""
+
+import numpy as np
+
+from grokkit.experiments.claims import Claim, Part
+from grokkit.experiments.evidence import Evidence
+from grokkit.experiments.judges import all_of, groks, no_sooner, part, sooner, spread
+from grokkit.experiments.row import Arms, Row, Size
+from grokkit.experiments.settings import kl, quick
+from grokkit.training import specs_of
+
+WIDTHS = {"classroom": (16, 32, 64, 128), "paper": (16, 32, 64, 128, 256)}
+"""d_model; 64 is the default."""
+
+STRUCTURE = 0.1
+"""Nats; a divergence from the oracle at which the structure has been found."""
+
+
+def setup(size: Size) -> Arms:
+    """Widths; four heads without a prior, with one on each head, and on their summed mass."""
+    base = quick(size)
+    four = base.with_(heads=4)
+    return {
+        **{f"d {width}": base.with_(d_model=width) for width in WIDTHS[size]},
+        "4 heads": four,
+        "4 heads, KL 1 each": kl(four),
+        "4 heads, KL 1 summed": kl(four).with_(head_reduction="summed"),
+    }
+
+
+def structure_by_width(evidence: Evidence) -> list[Part]:
+    """The rank correlation of width with the epoch at which KL is small."""
+    from scipy.stats import spearmanr
+
+    names = [name for name in evidence.arms if name.startswith("d ")]
+    widths = [int(name.removeprefix("d ")) for name in names]
+    epochs = []
+    for name in names:
+        arm = evidence.arm(name)
+        first = arm.epoch.where(arm.kl <= STRUCTURE).min("epoch").values
+        epochs.append(np.nan_to_num(first.astype(float), nan=np.inf))
+    found = np.stack(epochs)
+    ranks = [float(np.asarray(spearmanr(widths, one))[0]) for one in found.T]
+    medians = ", ".join(
+        f"d {width}: {np.median(one):,.0f}" for width, one in zip(widths, found, strict=True)
+    )
+    says = f"rank correlation of d and the epoch of KL <= {STRUCTURE} at most -0.8"
+    return [part(says, [rank <= -0.8 for rank in ranks], f"{spread(ranks)} ({medians})")]
+
+
+def by_summed_mass(evidence: Evidence) -> list[Part]:
+    """At the end: what the mean over heads and what each head alone looks at."""
+    least, summed = [], []
+    for one in evidence.runs("4 heads"):
+        spec = specs_of(one)[0]
+        informative = spec.task.build(spec.seed).train.informative[0].numpy()
+        alone = one.attention_mass.isel(epoch=-1, pos=informative)
+        least.append(float(alone.min()))
+        summed.append(float(alone.mean("head").min()))
+    return [
+        part("mean over heads: at least 0.3 on each", [m >= 0.3 for m in summed], spread(summed)),
+        part("some head alone: below 0.3 on one", [m < 0.3 for m in least], spread(least)),
+    ]
+
+
+ROW = Row(
+    name="geometry",
+    figure="Figure 9, Conjecture E.2",
+    question="What do a wider embedding and more heads change?",
+    setup=setup,
+    claims=(
+        Claim(
+            "geometry/width",
+            "The larger d, the sooner the structure is found.",
+            "Figure 9",
+            structure_by_width,
+        ),
+        Claim(
+            "geometry/all-widths",
+            "Every width groks.",
+            "Figure 9",
+            groks(*(f"d {width}" for width in WIDTHS["classroom"]), accuracy=0.95),
+        ),
+        Claim(
+            "geometry/summed-mass",
+            "Four heads meet the condition together and not each for itself.",
+            "Conjecture E.2, Figure 9",
+            by_summed_mass,
+        ),
+        Claim(
+            "geometry/heads-and-prior",
+            "With four heads, too, the prior shortens the wait.",
+            "Figure 9",
+            all_of(
+                sooner("4 heads, KL 1 each", "4 heads", 0.8),
+                sooner("4 heads, KL 1 summed", "4 heads", 0.8),
+            ),
+        ),
+        Claim(
+            "geometry/heads-no-help",
+            "Four heads are no faster than one of the same total width.",
+            "ours",
+            no_sooner("4 heads", "d 64"),
+        ),
+    ),
+)
