@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         bench,
         classroom,
         diagnostics,
+        experiments,
         model,
         runs,
         tasks,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
         tickets,
         training,
         viz,
+        widgets,
     )
     from grokkit.training import RunSpec, grid, load_history, presets, train
 
@@ -44,6 +46,7 @@ _ROOMS = (
     "bench",
     "classroom",
     "diagnostics",
+    "experiments",
     "model",
     "runs",
     "tasks",
@@ -51,6 +54,7 @@ _ROOMS = (
     "tickets",
     "training",
     "viz",
+    "widgets",
 )
 
 

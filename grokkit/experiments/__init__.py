@@ -17,12 +17,16 @@ from typing import TYPE_CHECKING
 
 from grokkit.errors import check_choice
 from grokkit.experiments import (
+    assumptions,
     distractors,
     four_phases,
+    geometry,
     kl_acceleration,
     norm_vs_structure,
     priors,
+    routing,
     starvation_bound,
+    tasks,
     theory,
     tickets,
 )
@@ -46,6 +50,10 @@ ROWS: Mapping[str, Row] = MappingProxyType(
             tickets,
             starvation_bound,
             priors,
+            routing,
+            geometry,
+            tasks,
+            assumptions,
             distractors,
             theory,
         )

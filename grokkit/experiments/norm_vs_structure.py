@@ -21,7 +21,7 @@ from grokkit.experiments.settings import kl, quick
 from grokkit.training import RunSpec
 
 EPOCHS = 6000
-RADIUS = {"classroom": 20.0, "paper": 20.0}
+RADIUS = {"classroom": 28.0, "paper": 28.0}
 """The norm of the MLP in the norm-matched arms: about that of a baseline when it groks.
 
 Measured, not chosen: the claim ``norm-vs-structure/radius`` compares the two.
