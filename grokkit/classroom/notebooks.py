@@ -117,12 +117,21 @@ def sources(folder: Path | str, names: Sequence[str] = ()) -> list[Path]:
         return list(found.values())
     chosen = set()
     for name in names:
-        wanted = name.removesuffix(".py").removesuffix(".ipynb")
-        fitting = [stem for stem in found if wanted in (stem, stem[:2])]
+        fitting = [stem for stem in found if _fits(name, stem)]
         if not fitting:
             refuse("name", name, ", ".join(found) or f"nothing, as {folder} has no NN_name.py")
         chosen.update(fitting)
     return [path for stem, path in found.items() if stem in chosen]
+
+
+def known(folder: Path, names: Sequence[str]) -> list[str]:
+    """Those of some names that fit a source in a folder."""
+    stems = [path.stem for path in sources(folder)]
+    return [name for name in names if any(_fits(name, stem) for stem in stems)]
+
+
+def _fits(name: str, stem: str) -> bool:
+    return name.removesuffix(".py").removesuffix(".ipynb") in (stem, stem[:2])
 
 
 # --- from the source to the notebook ------------------------------------------------------

@@ -18,7 +18,9 @@ from grokkit.errors import SettingError
 COMMANDS: Mapping[str, str] = {
     "train": "train one run; write its History and a picture of it",
     "sweep": "train the runs that a file describes, on all cores or a cluster",
-    "runs": "list the recorded runs, show one, or make it again",
+    "reproduce": "run an experiment of the paper again, and judge its claims",
+    "claims": "print every claim, and what the recorded runs say of it",
+    "runs": "list the recorded runs, show, make again or verify one",
     "bench": "time it against a textbook loop, and against the least that must be computed",
     "notebooks": "build the lessons' notebooks from their sources, or check them",
 }

@@ -1,4 +1,4 @@
-"""``grokkit notebooks build|check``."""
+"""``grokkit notebooks build|exercises|check``."""
 
 import dataclasses
 import sys
@@ -11,7 +11,7 @@ import tyro
 from grokkit.cli.options import parse
 from grokkit.errors import refuse
 
-ACTIONS = ("build", "check")
+ACTIONS = ("build", "exercises", "check")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,42 +30,74 @@ class Build:
 
 
 @dataclasses.dataclass(frozen=True)
+class Exercises:
+    """Write the exercises anew from their solutions, with the solutions taken out.
+
+    Attributes:
+        names: which chapters, such as 01 or 01_sparse_tasks; all if none is named.
+        solutions: where the sources lie.
+        exercises: where the exercises go.
+    """
+
+    names: Annotated[tuple[str, ...], tyro.conf.Positional] = ()
+    solutions: Path = Path("solutions")
+    exercises: Path = Path("exercises")
+
+
+@dataclasses.dataclass(frozen=True)
 class Check:
     """Say, without running anything, where notebooks and their sources have come apart.
 
+    Exercises are checked as well, where there are solutions to hold them against.
+
     Attributes:
-        names: which lessons, such as 01 or 01_sparse_tasks; all if none is named.
-        folder: where the sources and the notebooks lie.
+        names: which chapters, such as 01 or 01_sparse_tasks; all if none is named.
+        folder: where the sources and the notebooks of the lessons lie.
+        solutions: where the sources of the exercises lie.
+        exercises: where the exercises lie.
     """
 
     names: Annotated[tuple[str, ...], tyro.conf.Positional] = ()
     folder: Path = Path("course")
+    solutions: Path = Path("solutions")
+    exercises: Path = Path("exercises")
+
+
+OPTIONS = dict(zip(ACTIONS, (Build, Exercises, Check), strict=True))
 
 
 def main(argv: Sequence[str]) -> int:
     """Build notebooks, or check them; 1 if one cannot be built, or is not what it should be."""
     action, *rest = [*argv] or [""]
     if action in ("-h", "--help"):
-        print("usage: grokkit notebooks build|check [NAMES] [OPTIONS]\n")
-        print("grokkit notebooks build --help and check --help tell more.")
+        print(f"usage: grokkit notebooks {'|'.join(ACTIONS)} [NAMES] [OPTIONS]\n")
+        print("grokkit notebooks build --help tells more, and so for each.")
         return 0
     if action not in ACTIONS:
         refuse("action", action, ", ".join(ACTIONS))
     prog = f"grokkit notebooks {action}"
-    options = parse(Build if action == "build" else Check, rest, prog)
+    options = parse(OPTIONS[action], rest, prog)
     # What is needed to build notebooks is installed with the course only.
     try:
-        from grokkit.classroom import notebooks
+        from grokkit.classroom import exercises, notebooks
     except ModuleNotFoundError as missing:
         print(f"{prog}: needs {missing.name}; pip install 'grokkit[course]'", file=sys.stderr)
         return 1
-    if isinstance(options, Check):
-        differences = notebooks.check(options.folder, options.names)
-        for line in differences:
-            print(line, file=sys.stderr)
-        return int(bool(differences))
     try:
-        for path in notebooks.build(options.folder, options.names, options.execute):
+        if isinstance(options, Check):
+            lines = notebooks.check(options.folder, options.names)
+            if options.solutions.is_dir():
+                named = notebooks.known(options.solutions, options.names)
+                if named or not options.names:
+                    lines += exercises.check(options.solutions, options.exercises, named)
+            for line in lines:
+                print(line, file=sys.stderr)
+            return int(bool(lines))
+        if isinstance(options, Exercises):
+            written = exercises.build(options.solutions, options.exercises, options.names)
+        else:
+            written = notebooks.build(options.folder, options.names, options.execute)
+        for path in written:
             print(f"wrote {path}")
     except notebooks.NotebookError as error:
         print(f"{prog}: {error}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""``grokkit runs list|show|record``."""
+"""``grokkit runs list|show|record|verify``."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -8,9 +8,9 @@ from typing import Annotated
 import tyro
 
 from grokkit.cli.options import parse
-from grokkit.errors import refuse
+from grokkit.errors import check_int, refuse
 
-ACTIONS = ("list", "show", "record")
+ACTIONS = ("list", "show", "record", "verify")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,21 +39,41 @@ class Record:
     folder: Path | None = None
 
 
+@dataclasses.dataclass(frozen=True)
+class Verify:
+    """Train the first epochs of a recording again, and compare every value.
+
+    One run of each setting is trained. Values must agree within the precision that they are
+    recorded with; on another kind of machine they may drift apart.
+
+    Attributes:
+        name: which recording.
+        epochs: how many epochs to train.
+        quiet: no progress bar.
+    """
+
+    name: Annotated[str, tyro.conf.Positional]
+    epochs: int = 200
+    quiet: bool = False
+
+
 def main(argv: Sequence[str]) -> int:
-    """List the recorded runs, show one, or make it again."""
+    """List the recorded runs, show one, make it again, or verify it."""
     action, *rest = [*argv] or [""]
     if action in ("-h", "--help"):
-        print("usage: grokkit runs list|show|record [NAME] [OPTIONS]\n")
-        print("grokkit runs show --help and record --help tell more.")
+        print("usage: grokkit runs list|show|record|verify [NAME] [OPTIONS]\n")
+        print("grokkit runs show --help, record --help and verify --help tell more.")
         return 0
     if action not in ACTIONS:
         refuse("action", action, ", ".join(ACTIONS))
     if action == "list":
         return _list(rest)
     prog = f"grokkit runs {action}"
-    return (
-        _show(parse(Show, rest, prog)) if action == "show" else _record(parse(Record, rest, prog))
-    )
+    if action == "show":
+        return _show(parse(Show, rest, prog))
+    if action == "verify":
+        return _verify(parse(Verify, rest, prog))
+    return _record(parse(Record, rest, prog))
 
 
 def _list(rest: Sequence[str]) -> int:
@@ -61,10 +81,12 @@ def _list(rest: Sequence[str]) -> int:
 
     if rest:
         refuse("argument", rest[0], "none")
-    for name in runs.RECIPES:
+    for name in sorted({*runs.names(), *runs.RECIPES}):
         file = runs.path(name)
-        state = f"{file.stat().st_size / 1000:.0f} kB" if file.exists() else "not recorded"
-        print(f"{name:20} {len(runs.RECIPES[name]()):3d} runs, {state}")
+        there = file.exists()
+        n = runs.load(name).sizes["run"] if there else len(runs.RECIPES[name]())
+        state = f"{file.stat().st_size / 1000:.0f} kB" if there else "not recorded"
+        print(f"{name:20} {n:3d} runs, {state}")
     return 0
 
 
@@ -97,3 +119,17 @@ def _record(options: Record) -> int:
 
     print(f"wrote {runs.record(options.name, into=options.folder)}")
     return 0
+
+
+def _verify(options: Verify) -> int:
+    from grokkit import experiments, runs
+
+    check_int("epochs", options.epochs, 1)
+    history = runs.load(options.name)
+    lines = experiments.differences(history, options.epochs, progress=not options.quiet)
+    for line in lines:
+        print(line)
+    if not lines:
+        bits = history.attrs["mantissa_bits"]
+        print(f"{options.name}: its first {options.epochs} epochs agree to 2^-{bits}")
+    return int(bool(lines))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 from grokkit.cli.options import attributes, chosen, parse, told, unchecked
 from grokkit.errors import refuse
 from grokkit.training.interrupts import interrupts_held
-from grokkit.training.presets import presets
+from grokkit.training.presets import for_kinds, presets
 from grokkit.training.spec import FAMILIES, PARTS, RunSpec
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def read(argv: Sequence[str]) -> tuple[RunSpec, Output]:
     kinds = {
         family: chosen(argv, family, start[family], sorted(FAMILIES[family])) for family in FAMILIES
     }
-    base = with_preset(preset, kinds)
+    base = for_kinds(presets[preset], kinds)
     options = parse(_options(base, preset), argv, PROG)
     changes: dict[str, Any] = {}
     for part in PARTS:
@@ -93,22 +93,6 @@ def read(argv: Sequence[str]) -> tuple[RunSpec, Output]:
     given = {name: value for name, value in changes.items() if value != base.settings()[name]}
     output = Output(**dataclasses.asdict(options.output))
     return base.with_(**given), output
-
-
-def with_preset(preset: str, kinds: dict[str, str]) -> RunSpec:
-    """A preset for other kinds of task, optimizer or prior than its own.
-
-    What a preset changes from the default spec is changed in every kind that has such a
-    setting: ``live`` means p = 43 for a multiplication, too.
-    """
-    default = RunSpec().settings()
-    spec = RunSpec().with_(**kinds)
-    changes = {
-        name: value
-        for name, value in presets[preset].settings().items()
-        if name not in FAMILIES and value != default[name] and name in spec.settings()
-    }
-    return spec.with_(**changes)
 
 
 def summary(history: "xr.Dataset") -> str:

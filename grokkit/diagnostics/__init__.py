@@ -12,10 +12,13 @@ contraction        whether a step shrinks the weights (Definition 3.2)
 fourier            which waves a network adds with
 phases             when a run memorised, waited, and grokked, read off its History
 plateau            how long the waits should have been, likewise (5), (7)
+conditions         the thresholds of B_gamma and N that a run turned out to have
+inverse_fit        how grok epochs fall with the strength of a prior
 """
 
 from grokkit.diagnostics.capacity import lipschitz, mlp_norm
 from grokkit.diagnostics.collapse import Collapse, softmax_collapse
+from grokkit.diagnostics.conditions import hindsight_conditions
 from grokkit.diagnostics.contraction import Contraction, contraction_slack, step_contraction
 from grokkit.diagnostics.fourier import (
     all_sequences,
@@ -28,6 +31,7 @@ from grokkit.diagnostics.fourier import (
     sum_power,
 )
 from grokkit.diagnostics.head_mass import HeadMass, distributed_share, summed_head_mass
+from grokkit.diagnostics.inverse_fit import InverseFit, fit_inverse
 from grokkit.diagnostics.phases import (
     BORDERS,
     PHASES,
@@ -70,6 +74,7 @@ __all__ = [
     "Collapse",
     "Contraction",
     "HeadMass",
+    "InverseFit",
     "ScoreVariance",
     "Separability",
     "StarvationBounds",
@@ -82,7 +87,9 @@ __all__ = [
     "distributed_share",
     "embedding_power",
     "excluded_loss",
+    "fit_inverse",
     "grok_epoch",
+    "hindsight_conditions",
     "informative_mass",
     "key_frequencies",
     "kl_times",

@@ -38,10 +38,17 @@ class Plan:
 
 
 def plan(
-    row: Row, folder: str | Path, size: Size = "classroom", seeds: Sequence[int] = SEEDS
+    row: Row,
+    folder: str | Path,
+    size: Size = "classroom",
+    seeds: Sequence[int] = SEEDS,
+    only: Sequence[str] | None = None,
 ) -> Plan:
-    """What is left to do for a row, and how long it would take on this machine."""
-    specs = row.specs(size, seeds)
+    """What is left to do for a row, and how long it would take on this machine.
+
+    The arguments are those of :func:`reproduce`.
+    """
+    specs = row.specs(size, seeds, only)
     store = RunStore(Path(folder) / STORE)
     done = [spec for spec in specs if spec in store]
     missing = [spec for spec in specs if spec not in done]
@@ -61,6 +68,7 @@ def reproduce(
     folder: str | Path = "reproduced",
     size: Size = "classroom",
     seeds: Sequence[int] = SEEDS,
+    only: Sequence[str] | None = None,
     *,
     workers: int | None = None,
     device: str = "cpu",
@@ -78,6 +86,7 @@ def reproduce(
         folder: where its runs and results go.
         size: ``"classroom"`` or ``"paper"``.
         seeds: which seeds.
+        only: the arms to run; None: all. Claims that need others are "not run".
         workers: how many processes, as for :func:`grokkit.train`.
         device: where to train.
         scheduler: the address of a Dask scheduler, whose workers then train.
@@ -92,7 +101,7 @@ def reproduce(
         RunsFailed: some runs failed; the others are in the store.
     """
     folder = Path(folder)
-    specs = row.specs(size, seeds)
+    specs = row.specs(size, seeds, only)
     history = None
     if specs:
         if row.prepare is not None:

@@ -58,9 +58,26 @@ class Row:
             for name, arm in self.setup(size).items()
         }
 
-    def specs(self, size: Size = "classroom", seeds: Sequence[int] = SEEDS) -> list[RunSpec]:
-        """All runs, each once, arm after arm."""
-        every = [spec for specs in self.arms(size, seeds).values() for spec in specs]
+    def specs(
+        self,
+        size: Size = "classroom",
+        seeds: Sequence[int] = SEEDS,
+        only: Sequence[str] | None = None,
+    ) -> list[RunSpec]:
+        """All runs, each once, arm after arm.
+
+        Args:
+            size: ``"classroom"`` or ``"paper"``.
+            seeds: which seeds.
+            only: the arms to take; None: all.
+
+        Raises:
+            SettingError: there is no such size, seed or arm.
+        """
+        arms = self.arms(size, seeds)
+        for name in only or ():
+            check_choice("arm", name, tuple(arms))
+        every = [spec for name in (arms if only is None else only) for spec in arms[name]]
         return list(dict.fromkeys(every))
 
     def evidence(

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 RECIPES: dict[str, Callable[[], list[RunSpec]]] = {
     "classroom": lambda: grid(presets["classroom"], seed=range(5)),
+    "live": lambda: [presets["live"]],
 }
 """What each recording is a recording of."""
 

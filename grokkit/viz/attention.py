@@ -47,7 +47,7 @@ def mass_bars(mass: Any, informative: Any, *, title: str = "Where it looks") -> 
     with style():
         figure = picture(5.5, 3.2)
         ax = figure.subplots()
-        _bars(ax, mass, informative)
+        draw_bars(ax, mass, informative)
         ax.set_ylabel("share of attention")
         _legend(figure, oracle=False)
         share = mass[informative].sum()
@@ -87,7 +87,7 @@ def attention_bars(
         figure = picture(max(5.5, 2.3 * len(records)), 3.6)
         axes = figure.subplots(1, len(records), sharey=True, squeeze=False)[0]
         for ax, record in zip(axes, records, strict=True):
-            _bars(ax, record.values, oracle > 0, oracle)
+            draw_bars(ax, record.values, oracle > 0, oracle)
             ax.set_title(f"epoch {int(record.epoch):,}")
         axes[0].set_ylabel("share of attention")
         _legend(figure, oracle=True)
@@ -97,7 +97,15 @@ def attention_bars(
     return figure
 
 
-def _bars(ax: Axes, mass: np.ndarray, informative: np.ndarray, oracle: Any = None) -> None:
+def draw_bars(ax: Axes, mass: np.ndarray, informative: np.ndarray, oracle: Any = None) -> None:
+    """Draw the attention on each position as a bar, with the oracle's as a line where given.
+
+    Args:
+        ax: where.
+        mass: ``[pos]``.
+        informative: ``[pos]``, true on I*.
+        oracle: ``[pos]``, or None.
+    """
     positions = np.arange(len(mass))
     for chosen, look in ((informative, _INFORMATIVE), (~informative, _OTHER)):
         ax.bar(positions[chosen], mass[chosen], width=0.75, **look)

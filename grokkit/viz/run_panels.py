@@ -128,13 +128,14 @@ def one_run(history: "xr.Dataset", run: int) -> "xr.Dataset":
     return history.sel(epoch=history.train_accuracy.notnull())
 
 
-def shade_phases(ax: Axes, borders: "list[float]", last: int | float) -> None:
+def shade_phases(ax: Axes, borders: "list[float]", last: int | float, words: bool = True) -> None:
     """Shade and number the phases of a run.
 
     Args:
         ax: where; its epoch axis must be final.
         borders: the epochs at which phases 2, 3 and 4 begin; ``nan`` where they do not.
         last: the epoch at which the run ends.
+        words: whether to write the phases' numbers and names.
     """
     edges = [0.0, *(last if np.isnan(border) else border for border in borders), last]
     to_axes = ax.transData + ax.transAxes.inverted()
@@ -144,13 +145,15 @@ def shade_phases(ax: Axes, borders: "list[float]", last: int | float) -> None:
         ax.axvspan(left, right, color=SHADES[phase], zorder=0, linewidth=0)
         if phase > 1:
             ax.axvline(left, color=INK, linewidth=0.7, zorder=0.5)
+        if not words:
+            continue
         x0, x1 = (to_axes.transform((x, 1.0))[0] for x in (left, right))
-        words = f"{phase} {PHASES[phase]}"
-        if x1 - x0 < 0.019 * len(words):
-            words = f"{phase}"
+        name = f"{phase} {PHASES[phase]}"
+        if x1 - x0 < 0.019 * len(name):
+            name = f"{phase}"
         if x1 - x0 > 0.02:
             ax.text(
-                (x0 + x1) / 2, 0.985, words, transform=ax.transAxes, ha="center", va="top", size=8.5
+                (x0 + x1) / 2, 0.985, name, transform=ax.transAxes, ha="center", va="top", size=8.5
             )
 
 

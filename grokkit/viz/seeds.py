@@ -67,7 +67,7 @@ def seed_curves(
         for ax, names in zip(axes, by_unit.values(), strict=True):
             epoch_axis(ax, float(first), float(epochs[-1]), epoch_scale)
             for name in names:
-                _draw(ax, history, name)
+                draw_runs(ax, history, name)
             ax.legend(loc="best")
         axes[-1].set_xlabel(epoch_label(epoch_scale))
         labels = "; ".join(VARIABLES[name].label for name in variables)
@@ -97,7 +97,14 @@ def hold_last(values: Float[np.ndarray, "run epoch"]) -> Float[np.ndarray, "run 
     return np.take_along_axis(values, np.maximum.accumulate(index, axis=1), axis=1)
 
 
-def _draw(ax: Axes, history: "xr.Dataset", name: str) -> None:
+def draw_runs(ax: Axes, history: "xr.Dataset", name: str) -> None:
+    """Draw one variable of every run thin, their median thick, and the band they span.
+
+    Args:
+        ax: where.
+        history: the runs.
+        name: the variable.
+    """
     epochs = history.epoch.values
     values = history[name].transpose("run", "epoch").values.astype(float)
     held = hold_last(values)

@@ -16,6 +16,7 @@ deficiencies, and the lines still can on a grey print.
 """
 
 import io
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -26,7 +27,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 from PIL import Image
 
 from grokkit.errors import check_choice
@@ -184,13 +185,21 @@ _RC: Mapping[str, Any] = {
 }
 
 
+# Matplotlib's settings are those of the whole process: where two threads changed them in turn
+# and set them back, the first one's would be taken for the user's.
+_ONE_AT_A_TIME = threading.RLock()
+
+
 @contextmanager
 def style() -> Iterator[None]:
-    """The house style, for a ``with``; afterwards matplotlib is as it was before."""
+    """The house style, for a ``with``; afterwards matplotlib is as it was before.
+
+    Threads draw one at a time.
+    """
     settings: Any = {**matplotlib.rcParamsDefault, **_RC}
     # Setting it would choose one, and import pyplot.
     del settings["backend"]
-    with matplotlib.rc_context(settings):
+    with _ONE_AT_A_TIME, matplotlib.rc_context(settings):
         yield
 
 
@@ -208,6 +217,20 @@ def picture(width: int | float, height: int | float) -> Picture:
     return figure
 
 
+def fixed_picture(width: int | float, height: int | float) -> Picture:
+    """An empty picture whose axes stand still, for a widget.
+
+    The usual layout makes room for what is drawn: while a slider is moved the axes would
+    jump, and finding the room takes as long as drawing. Sizes are those of :func:`picture`.
+    """
+    figure = Picture(figsize=(width, height), layout="none")
+    FigureCanvasAgg(figure)
+    figure.subplots_adjust(
+        left=0.6 / width, right=1 - 0.15 / width, bottom=0.55 / height, top=1 - 0.85 / height
+    )
+    return figure
+
+
 def png(figure: Figure) -> bytes:
     """A figure as the bytes of a PNG file, the same for the same figure.
 
@@ -215,7 +238,8 @@ def png(figure: Figure) -> bytes:
     """
     buffer = io.BytesIO()
     with style():
-        figure.savefig(buffer, format="png")
+        # Uncompressed: this one is only read back, three lines below.
+        figure.savefig(buffer, format="png", pil_kwargs={"compress_level": 0})
     small = io.BytesIO()
     with Image.open(buffer) as image:
         image.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(
@@ -275,3 +299,17 @@ def epoch_axis(ax: Axes, first: int | float, last: int | float, scale: EpochScal
 def epoch_label(scale: EpochScale) -> str:
     """What to write below an axis of epochs."""
     return "epoch (log scale)" if scale == "log" else "epoch"
+
+
+def cursor(ax: Axes, at: int | float, last: int | float) -> None:
+    """Stand at one epoch of an evenly spaced axis: a line there, and what follows is pale.
+
+    Args:
+        ax: where.
+        at: the epoch.
+        last: the last epoch of the axis.
+    """
+    epoch_axis(ax, 1, last, "linear")
+    ax.xaxis.set_major_locator(MaxNLocator(5))
+    ax.axvspan(at, max(last, 1), color="white", alpha=0.65, zorder=3, linewidth=0)
+    ax.axvline(at, color=INK, linewidth=1.5, zorder=4)
