@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from grokkit.errors import check_choice
 from grokkit.experiments import (
     assumptions,
+    autoregressive,
     distractors,
     four_phases,
     geometry,
@@ -54,6 +55,7 @@ ROWS: Mapping[str, Row] = MappingProxyType(
             geometry,
             tasks,
             assumptions,
+            autoregressive,
             distractors,
             theory,
         )

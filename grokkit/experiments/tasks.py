@@ -41,7 +41,8 @@ def setup(size: Size) -> Arms:
     for name, task in tasks.items():
         arms[name] = base.with_(task=task)
         arms[f"{name}, KL 1"] = kl(arms[name])
-    arms["S_4"] = base.with_(task=PermutationComposition(n=4, train_fraction=0.8), heads=2)
+    s4 = PermutationComposition(n=4, train_fraction=0.8)
+    arms["S_4"] = base.with_(task=s4, heads=2)
     arms["S_4, KL 1"] = kl(arms["S_4"]).with_(head_reduction="summed")
     return arms
 
