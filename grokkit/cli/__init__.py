@@ -22,7 +22,8 @@ COMMANDS: Mapping[str, str] = {
     "claims": "print every claim, and what the recorded runs say of it",
     "runs": "list the recorded runs, show, make again or verify one",
     "bench": "time it against a textbook loop, and against the least that must be computed",
-    "notebooks": "build the lessons' notebooks from their sources, or check them",
+    "notebooks": "build the lessons' notebooks and exercises from their sources, or check them",
+    "grade": "grade a folder of students' notebooks",
 }
 """What ``grokkit`` can do: the name of a module here, and what it does in one line."""
 

@@ -51,6 +51,13 @@ def setup(size: Size) -> Arms:
         arms[name] = spec
         arms[f"{name}, oracle"] = kl(spec)
         arms[f"{name}, adversarial"] = kl(spec, ADVERSARIAL).with_(target="adversarial")
+    held = norms["norm held"]
+    for strength in (0.1, 1.0):
+        opposed = kl(held, strength).with_(target="adversarial")
+        arms[f"norm held, adversarial {strength:g}"] = opposed
+    # The sphere holds the MLP; what becomes of the other weights is left to their decay.
+    arms["norm held, decay 0"] = held.with_(weight_decay=0.0)
+    arms["norm held, decay 0, oracle"] = kl(arms["norm held, decay 0"])
     arms["decay 1, L2 on W_Q, W_K"] = base.with_(qk_penalty=0.5)
     return arms
 
@@ -97,6 +104,15 @@ ROW = Row(
             ),
         ),
         Claim(
+            "norm-vs-structure/adversarial-any-strength",
+            "It does so at a third and at three times that strength, too.",
+            "our control",
+            all_of(
+                ends_below("norm held, adversarial 0.1", "test_accuracy", CHANCE),
+                ends_below("norm held, adversarial 1", "test_accuracy", CHANCE),
+            ),
+        ),
+        Claim(
             "norm-vs-structure/memorises-anyway",
             "Attention held on the distractors still lets the network memorise.",
             "Figure 2 (a network that cannot even memorise proves little)",
@@ -113,6 +129,13 @@ ROW = Row(
             "The right attention and the right norm together generalise.",
             "Figure 2",
             groks("decay 1, oracle", "norm held, oracle"),
+        ),
+        Claim(
+            "norm-vs-structure/mlp-norm-is-all",
+            "Holding the norm of the MLP does all that decay does: with the right attention the "
+            "other weights need none.",
+            "Figure 2, Definition 4.2: N speaks of the MLP alone",
+            groks("norm held, decay 0, oracle", accuracy=0.95),
         ),
         Claim(
             "norm-vs-structure/norm-alone",

@@ -223,7 +223,8 @@ def fixed_picture(width: int | float, height: int | float) -> Picture:
     The usual layout makes room for what is drawn: while a slider is moved the axes would
     jump, and finding the room takes as long as drawing. Sizes are those of :func:`picture`.
     """
-    figure = Picture(figsize=(width, height), layout="none")
+    no_layout: Any = "none"  # which matplotlib documents and its types lack
+    figure = Picture(figsize=(width, height), layout=no_layout)
     FigureCanvasAgg(figure)
     figure.subplots_adjust(
         left=0.6 / width, right=1 - 0.15 / width, bottom=0.55 / height, top=1 - 0.85 / height

@@ -198,6 +198,15 @@ class Lab:
         assert len(found) == 1, f"{text!r} stands in {len(found)} cells"
         return found[0]
 
+    def delete_cell(self, cell: int) -> None:
+        """Take one cell out of the notebook."""
+        self._panel(f"panel.content.activeCellIndex = {cell}; panel.content.deselectAll()")
+        self._command("notebook:delete-cell")
+
+    def shown(self, cell: int) -> Locator:
+        """What one cell shows below its code."""
+        return self.page.locator(".jp-Notebook-cell").nth(cell).locator(".jp-OutputArea-output")
+
     def errors(self) -> list[str]:
         """All that went wrong, in the page, callbacks and cells; cells not run; dead widgets."""
         found = [*self.page_errors, *self.page.evaluate("window.callbackErrors")]
