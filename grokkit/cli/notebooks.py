@@ -1,4 +1,4 @@
-"""``grokkit notebooks build|exercises|check``."""
+"""``grokkit notebooks build|check|exercises|handout``."""
 
 import dataclasses
 import sys
@@ -11,7 +11,7 @@ import tyro
 from grokkit.cli.options import parse
 from grokkit.errors import refuse
 
-ACTIONS = ("build", "exercises", "check")
+ACTIONS = ("build", "check", "exercises", "handout")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,14 +63,33 @@ class Check:
     exercises: Path = Path("exercises")
 
 
-OPTIONS = dict(zip(ACTIONS, (Build, Exercises, Check), strict=True))
+@dataclasses.dataclass(frozen=True)
+class Handout:
+    """Write a folder for students: lessons and exercises, and no solutions.
+
+    Attributes:
+        target: the folder to write; it must be empty or not there yet.
+        solutions: where the sources of the exercises lie.
+        exercises: where the exercises lie.
+        course: where the lessons lie.
+        constraints: the tested versions, for pip.
+    """
+
+    target: Annotated[Path, tyro.conf.Positional]
+    solutions: Path = Path("solutions")
+    exercises: Path = Path("exercises")
+    course: Path = Path("course")
+    constraints: Path = Path("constraints.txt")
+
+
+OPTIONS = dict(zip(ACTIONS, (Build, Check, Exercises, Handout), strict=True))
 
 
 def main(argv: Sequence[str]) -> int:
     """Build notebooks, or check them; 1 if one cannot be built, or is not what it should be."""
     action, *rest = [*argv] or [""]
     if action in ("-h", "--help"):
-        print(f"usage: grokkit notebooks {'|'.join(ACTIONS)} [NAMES] [OPTIONS]\n")
+        print(f"usage: grokkit notebooks {'|'.join(ACTIONS)} [OPTIONS]\n")
         print("grokkit notebooks build --help tells more, and so for each.")
         return 0
     if action not in ACTIONS:
@@ -85,16 +104,11 @@ def main(argv: Sequence[str]) -> int:
         return 1
     try:
         if isinstance(options, Check):
-            lines = notebooks.check(options.folder, options.names)
-            if options.solutions.is_dir():
-                named = notebooks.known(options.solutions, options.names)
-                if named or not options.names:
-                    lines += exercises.check(options.solutions, options.exercises, named)
-            for line in lines:
-                print(line, file=sys.stderr)
-            return int(bool(lines))
+            return _check(options)
         if isinstance(options, Exercises):
             written = exercises.build(options.solutions, options.exercises, options.names)
+        elif isinstance(options, Handout):
+            written = exercises.handout(**vars(options))
         else:
             written = notebooks.build(options.folder, options.names, options.execute)
         for path in written:
@@ -103,3 +117,18 @@ def main(argv: Sequence[str]) -> int:
         print(f"{prog}: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+def _check(options: Check) -> int:
+    """Lessons against their sources, and exercises against theirs where there are any."""
+    from grokkit.classroom import exercises, notebooks
+
+    lines = notebooks.check(options.folder, options.names)
+    if options.solutions.is_dir():
+        # A chapter may have a lesson and no exercises.
+        names = notebooks.known(options.solutions, options.names)
+        if names or not options.names:
+            lines += exercises.check(options.solutions, options.exercises, names)
+    for line in lines:
+        print(line, file=sys.stderr)
+    return int(bool(lines))

@@ -272,8 +272,10 @@ def curve(ax: Axes, name: str, epochs: np.ndarray, values: np.ndarray, words: st
 
 def titles(figure: Figure, headline: str, below: str) -> None:
     """A bold headline over a picture and a plain line under it, both at the left edge."""
-    figure.suptitle(f"{headline}\n", x=0.01, ha="left", fontsize=12, fontweight="bold")
+    above = figure.suptitle(f"{headline}\n", x=0.01, ha="left", fontsize=12, fontweight="bold")
     height = figure.get_figheight()
+    if figure.get_layout_engine() is None:
+        above.set_y(1 - 0.06 / height)
     # Left alone, the layout leaves room for the headline; its second line is empty.
     figure.text(0.01, 1 - 0.28 / height, below, ha="left", va="top", fontsize=9.5)
 
