@@ -7,7 +7,7 @@ import numpy as np
 from grokkit.diagnostics import phase_borders, plateau_lengths
 from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.evidence import Evidence
-from grokkit.experiments.judges import Judge, all_of, never_groks, part, spread
+from grokkit.experiments.judges import Judge, all_of, if_known, never_groks, part, spread
 from grokkit.experiments.row import Arms, Row, Size
 from grokkit.experiments.settings import slow, unordered
 from grokkit.experiments.times import Times
@@ -41,12 +41,19 @@ def spike_and_collapse(evidence: Evidence) -> list[Part]:
     for name in ("W_Q_gradient", "W_K_gradient", "W_QK_gradient"):
         falls, losses = [], []
         for one, (start, _, end) in _with_borders(evidence, "decay 1"):
+            if np.isnan(start):  # never memorised: no plateau
+                falls.append(np.nan)
+                losses.append(np.nan)
+                continue
             peak = float(one[name].where(one.epoch <= start).max())
             plateau = one.where((one.epoch >= start) & ~(one.epoch > end), drop=True)
             least = int(plateau[name].values.argmin())
             falls.append(peak / float(plateau[name][least]))
             losses.append(float(plateau.train_loss[least]))
-        outcomes = [fall >= 10 and loss <= 0.1 for fall, loss in zip(falls, losses, strict=True)]
+        outcomes = [
+            None if np.isnan(fall) else fall >= 10 and loss <= 0.1
+            for fall, loss in zip(falls, losses, strict=True)
+        ]
         says = f"{name.replace('_gradient', '')}: peak at least 10 x the plateau's least"
         seen = f"{spread(falls)} x, where the train loss is {spread(losses)} nats"
         parts.append(part(says, outcomes, seen))
@@ -98,22 +105,35 @@ def loss_rises(evidence: Evidence) -> list[Part]:
     """The train loss between memorising and border 3|4, against its least value so far."""
     rises = []
     for one, (start, _, end) in _with_borders(evidence, "decay 1"):
+        if np.isnan(start):
+            rises.append(np.nan)
+            continue
         loss = one.train_loss.where((one.epoch >= start) & ~(one.epoch > end), drop=True).values
         rises.append(float((loss / np.minimum.accumulate(loss)).max()))
     seen = f"{spread(rises)} x its least so far"
-    return [part(f"a rise to {RISE} x or more", [rise >= RISE for rise in rises], seen)]
+    return [part(f"a rise to {RISE} x or more", if_known(rises, lambda rise: rise >= RISE), seen)]
 
 
 def smoothing(evidence: Evidence) -> list[Part]:
     """The entropy of attention and the variance of its scores, from border 1|2 to 2|3."""
     entropy, variance = [], []
     for one, (start, structure, _) in _with_borders(evidence, "decay 1"):
+        if np.isnan(start):
+            entropy.append(np.nan)
+            variance.append(np.nan)
+            continue
         at = one.sel(epoch=[start, one.epoch[-1] if np.isnan(structure) else structure])
         entropy.append(float(at.attention_entropy[1] - at.attention_entropy[0]))
         variance.append(float(at.score_variance.mean("head")[1] / at.score_variance[0].mean()))
     return [
-        part("entropy rises by 0.05 nats", [e >= 0.05 for e in entropy], f"{spread(entropy)} nats"),
-        part("score variance falls", [v < 1 for v in variance], f"to {spread(variance)} x"),
+        part(
+            "entropy rises by 0.05 nats",
+            if_known(entropy, lambda e: e >= 0.05),
+            f"{spread(entropy)} nats",
+        ),
+        part(
+            "score variance falls", if_known(variance, lambda v: v < 1), f"to {spread(variance)} x"
+        ),
     ]
 
 

@@ -4,9 +4,19 @@ import numpy as np
 
 from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.evidence import Evidence
-from grokkit.experiments.judges import all_of, groks, no_sooner, part, sooner, spread
+from grokkit.experiments.judges import (
+    all_of,
+    groks,
+    if_known,
+    no_sooner,
+    part,
+    rank_correlations,
+    sooner,
+    spread,
+)
 from grokkit.experiments.row import Arms, Row, Size
 from grokkit.experiments.settings import kl, quick
+from grokkit.experiments.times import Times
 from grokkit.training import specs_of
 
 WIDTHS = {"classroom": (16, 32, 64, 128), "paper": (16, 32, 64, 128, 256)}
@@ -30,22 +40,17 @@ def setup(size: Size) -> Arms:
 
 def structure_by_width(evidence: Evidence) -> list[Part]:
     """The rank correlation of width with the epoch at which KL is small."""
-    from scipy.stats import spearmanr
-
     names = [name for name in evidence.arms if name.startswith("d ")]
     widths = [int(name.removeprefix("d ")) for name in names]
-    epochs = []
+    times = []
     for name in names:
         arm = evidence.arm(name)
         first = arm.epoch.where(arm.kl <= STRUCTURE).min("epoch").values
-        epochs.append(np.nan_to_num(first.astype(float), nan=np.inf))
-    found = np.stack(epochs)
-    ranks = [float(np.asarray(spearmanr(widths, one))[0]) for one in found.T]
-    medians = ", ".join(
-        f"d {width}: {np.median(one):,.0f}" for width, one in zip(widths, found, strict=True)
-    )
+        times.append(Times(first.astype(float), arm.ended.values.astype(float)))
+    ranks = rank_correlations(widths, np.stack([one.values for one in times]))
+    medians = "; ".join(f"d {width}: {one}" for width, one in zip(widths, times, strict=True))
     says = f"rank correlation of d and the epoch of KL <= {STRUCTURE} at most -0.8"
-    return [part(says, [rank <= -0.8 for rank in ranks], f"{spread(ranks)} ({medians})")]
+    return [part(says, if_known(ranks, lambda rank: rank <= -0.8), f"{spread(ranks)} ({medians})")]
 
 
 def by_summed_mass(evidence: Evidence) -> list[Part]:

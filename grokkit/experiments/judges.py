@@ -8,6 +8,7 @@ of a small table do not decide), and is paired by seed.
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
+from jaxtyping import Float
 
 from grokkit.experiments.claims import Part
 from grokkit.experiments.evidence import Evidence
@@ -115,6 +116,35 @@ def ends_below(arm: str, variable: str, limit: float) -> Judge:
 def part(says: str, outcomes: Iterable[object], seen: str) -> Part:
     """A part from outcomes of any kind of truth value; None stays undecided."""
     return Part(says, tuple(None if one is None else bool(one) for one in outcomes), seen)
+
+
+def if_known(values: Iterable[float], holds: Callable[[float], bool]) -> list[bool | None]:
+    """For each seed, whether what was measured holds; None where there was nothing to measure."""
+    return [None if np.isnan(value) else bool(holds(value)) for value in values]
+
+
+def rank_correlations(
+    settings: Sequence[float], epochs: Float[np.ndarray, "setting seed"]
+) -> list[float]:
+    """For each seed, the rank correlation of a setting with an epoch.
+
+    Args:
+        settings: a number for each arm.
+        epochs: when something happened; ``nan`` is censored, and later than all others.
+
+    Returns:
+        Spearman's rho; 0 where all epochs are the same, ``nan`` where none has come.
+    """
+    from scipy.stats import spearmanr
+
+    found = []
+    for one in epochs.T:
+        ranked = np.nan_to_num(one, nan=np.inf)
+        if len(set(ranked)) > 1:
+            found.append(float(np.asarray(spearmanr(settings, ranked))[0]))
+        else:
+            found.append(np.nan if np.isinf(ranked).all() else 0.0)
+    return found
 
 
 def spread(values: Iterable[float], text: str = ".2g") -> str:

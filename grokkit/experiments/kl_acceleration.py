@@ -5,7 +5,15 @@ import numpy as np
 from grokkit.diagnostics.inverse_fit import fit_inverse
 from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.evidence import Evidence
-from grokkit.experiments.judges import all_of, no_sooner, part, sooner, spread
+from grokkit.experiments.judges import (
+    all_of,
+    if_known,
+    no_sooner,
+    part,
+    rank_correlations,
+    sooner,
+    spread,
+)
 from grokkit.experiments.row import Arms, Row, Size
 from grokkit.experiments.settings import kl, slow, unordered
 from grokkit.experiments.times import Times
@@ -45,16 +53,11 @@ def setup(size: Size) -> Arms:
 
 def falls_with_beta(evidence: Evidence) -> list[Part]:
     """The rank correlation of beta with the grok epoch, for each seed."""
-    from scipy.stats import spearmanr
-
     betas = (0.0, *BETAS)
     epochs = np.stack([evidence.grokked(_arm(beta), 0.95).values for beta in betas])
-    # A censored epoch is later than all others.
-    ranks = [
-        float(np.asarray(spearmanr(betas, np.nan_to_num(one, nan=np.inf)))[0]) for one in epochs.T
-    ]
+    ranks = rank_correlations(betas, epochs)
     says = "rank correlation of beta and epoch at most -0.8"
-    return [part(says, [rank <= -0.8 for rank in ranks], spread(ranks))]
+    return [part(says, if_known(ranks, lambda rank: rank <= -0.8), spread(ranks))]
 
 
 def inverse_law(evidence: Evidence) -> list[Part]:

@@ -10,15 +10,36 @@ from typing import TYPE_CHECKING
 from grokkit.experiments.claims import Result
 from grokkit.experiments.row import SEEDS, Row, Size
 from grokkit.experiments.table import markdown
+from grokkit.runs import LIMIT
 from grokkit.training import RunSpec, RunStore, Trainer, save_history, specs_of, sweep, thin, train
 from grokkit.training.files import write_whole
-from grokkit.training.history import join
+from grokkit.training.history import join, to_bytes
 
 if TYPE_CHECKING:
     import xarray as xr
 
 STORE = "store"
 """The folder of the runs that all rows share, inside the folder of the reproductions."""
+
+
+RECORDS = (100, 60, 40)
+"""About how many records of a run to keep: the first number that fits."""
+
+BOUNDS = (
+    "starvation_bound",
+    "starvation_bound_position",
+    "starvation_bound_linear",
+    "starvation_worst",
+    "starvation_worst_linear",
+    "starvation_exponent",
+    "score_gradient_max",
+    "score_variance_bound",
+    "gradient_norm",
+    "lipschitz",
+    "value_radius",
+    "collapsed",
+)
+"""What a row with very many runs is kept without."""
 
 
 @dataclass(frozen=True)
@@ -133,18 +154,26 @@ def name_at(name: str, size: Size) -> str:
 def small(row: Row, history: "xr.Dataset", size: Size = "classroom") -> "xr.Dataset":
     """A row's History for keeping: every arm thinned by itself, and joined again.
 
+    As much as fits into :data:`grokkit.runs.LIMIT`: about 100 records of each run; where a
+    row has very many runs, without :data:`BOUNDS` and then with fewer records. Those at
+    which something happened are always among them.
+
     Args:
         row: the experiment.
         history: its runs, unlabelled or labelled.
         size: of which size they are.
     """
     labelled = row.label(history, size)
-    parts = []
+    arms = []
     for name in dict.fromkeys(labelled.arm.values):
         arm = labelled.isel(run=labelled.arm.values == name).drop_vars("arm")
-        recorded = arm.train_loss.notnull().any("run").values
-        parts.append(thin(arm.isel(epoch=recorded)))
-    return join(parts)
+        arms.append(arm.isel(epoch=arm.train_loss.notnull().any("run").values))
+    kept = join([thin(arm, RECORDS[0]) for arm in arms])
+    for records in RECORDS:
+        if len(to_bytes(kept)) <= LIMIT:
+            break
+        kept = join([thin(arm.drop_vars(BOUNDS, errors="ignore"), records) for arm in arms])
+    return kept
 
 
 def differences(history: "xr.Dataset", epochs: int = 200, progress: bool = True) -> list[str]:

@@ -4,7 +4,7 @@ import numpy as np
 
 from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.evidence import Evidence
-from grokkit.experiments.judges import Judge, all_of, part, spread
+from grokkit.experiments.judges import Judge, all_of, if_known, part, spread
 from grokkit.experiments.row import Arms, Row, Size
 from grokkit.experiments.settings import kl, slow
 
@@ -44,7 +44,9 @@ def square_root(evidence: Evidence) -> list[Part]:
     """With which power of the loss the gradient falls, from memorising on."""
     powers = [_power(one) for one in evidence.runs("baseline")]
     says = "power of the loss between 0.4 and 0.6"
-    return [part(says, [0.4 <= power <= 0.6 for power in powers], f"power {spread(powers)}")]
+    return [
+        part(says, if_known(powers, lambda power: 0.4 <= power <= 0.6), f"power {spread(powers)}")
+    ]
 
 
 def linear(evidence: Evidence) -> list[Part]:
@@ -54,10 +56,14 @@ def linear(evidence: Evidence) -> list[Part]:
     of_linear = [_range(one, "starvation_bound_linear") for one in runs]
     of_root = [_range(one, "starvation_bound") for one in runs]
     return [
-        part("power at least 0.8", [power >= 0.8 for power in powers], f"power {spread(powers)}"),
+        part(
+            "power at least 0.8",
+            if_known(powers, lambda power: power >= 0.8),
+            f"power {spread(powers)}",
+        ),
         part(
             "gradient / linear form moves less than gradient / (4)",
-            [own < other for own, other in zip(of_linear, of_root, strict=True)],
+            if_known(np.divide(of_linear, of_root), lambda ratio: ratio < 1),
             f"by {spread(of_linear)} x against {spread(of_root)} x",
         ),
     ]
@@ -95,16 +101,20 @@ def vacuous(evidence: Evidence) -> list[Part]:
 
 
 def _power(one) -> float:
-    """The slope of log gradient over log loss, from the largest gradient after memorising."""
+    """The slope of log gradient over log loss from memorising on; ``nan``: under two records."""
     after = one.where(one.train_accuracy >= 0.99, drop=True)
+    if after.sizes["epoch"] < 2:
+        return np.nan
     loss = np.log(after.train_loss.values.astype(float))
     gradient = np.log(after.score_gradient.values.astype(float))
     return float(np.polyfit(loss, gradient, 1)[0])
 
 
 def _range(one, bound: str) -> float:
-    """The largest over the least share of a bound, from memorising on."""
+    """The largest over the least share of a bound from memorising on; ``nan``: no record."""
     after = one.where(one.train_accuracy >= 0.99, drop=True)
+    if not after.sizes["epoch"]:
+        return np.nan
     share = (after.score_gradient_max / after[bound]).values
     return float(share.max() / share.min())
 

@@ -97,7 +97,11 @@ def join(histories: "Sequence[xr.Dataset]") -> "xr.Dataset":
     # Coordinates that vary between the parts but not within one are missing in some.
     specs = [spec for history in histories for spec in specs_of(history)]
     fresh = _run_coordinates(specs)
-    parts = [history.drop_vars(set(_run_coordinates(specs_of(history)))) for history in histories]
+    # What a part was cut from may have lacked a coordinate that the part alone would have.
+    parts = [
+        history.drop_vars(_run_coordinates(specs_of(history)), errors="ignore")
+        for history in histories
+    ]
     joined = xr.concat(parts, dim="run", join="outer", combine_attrs="override")
     joined = joined.assign_coords(fresh)
     joined.attrs = dict(histories[0].attrs) | {

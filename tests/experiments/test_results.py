@@ -1,0 +1,110 @@
+"""RESULTS.md says what the recorded runs say, and changes when they do."""
+
+import dataclasses
+import re
+from pathlib import Path
+from types import MappingProxyType
+
+import pytest
+import xarray as xr
+
+from grokkit import experiments, runs
+from grokkit.experiments import ROWS, Size, markdown, small
+from grokkit.experiments.results import document
+from tests.experiments.tiny import history_of, tiny
+
+NAME = "starvation-bound"
+UNTRAINED = dataclasses.replace(ROWS["theory"], claims=ROWS["theory"].claims[:1])
+
+
+@pytest.fixture(scope="module")
+def history() -> xr.Dataset:
+    found = history_of(NAME, experiments.SEEDS)
+    assert found is not None
+    return found
+
+
+@pytest.fixture(autouse=True)
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder in place of the package's recordings; a tiny row, and an untrained one."""
+    rows = {NAME: tiny(NAME), "theory": UNTRAINED}
+    monkeypatch.setattr(runs, "folder", lambda: tmp_path)
+    monkeypatch.setattr(experiments, "ROWS", MappingProxyType(rows))
+    return tmp_path
+
+
+def record(history: xr.Dataset, size: Size = "classroom") -> None:
+    name = experiments.name_at(NAME, size)
+    runs.keep(name, small(tiny(NAME), history, size))
+
+
+def test_where_nothing_is_recorded_it_says_so_and_names_the_command():
+    text = document()
+    assert f"Not recorded. `grokkit reproduce {NAME} --dry-run`" in text
+    assert "not run at this size" in text
+    assert f"rows/{NAME}.png" not in text
+
+
+def test_it_is_the_same_for_the_same_recordings(history: xr.Dataset):
+    record(history)
+    assert document() == document()
+
+
+def test_every_claim_of_every_row_is_in_it_once(history: xr.Dataset):
+    record(history)
+    text = document()
+    for one in experiments.ROWS.values():
+        assert text.count(f"\n## {one.name}\n") == 1
+        assert one.question in text and f"course/images/rows/{one.name}.png" in text
+        for claim in one.claims:
+            assert text.count(f"| {claim.says.replace('|', chr(92) + '|')} |") == 1
+    total = sum(len(one.claims) for one in experiments.ROWS.values())
+    assert f"**{total} claims: " in text
+
+
+def test_it_holds_the_table_of_the_recorded_runs_and_what_made_them(history: xr.Dataset):
+    record(history)
+    kept = experiments.recorded(NAME)
+    assert kept is not None
+    text = document()
+    assert markdown(tiny(NAME).judge(kept)) in text
+    made = f"10 runs of 2 arms, recorded in .* grokkit {kept.attrs['grokkit']}, torch"
+    assert re.search(made, text)
+
+
+def test_the_count_is_that_of_the_verdicts_below_it(history: xr.Dataset):
+    record(history)
+    text = document()
+    head, rest = text.split("How to read", 1)
+    for verdict in experiments.VERDICTS:
+        n = rest.count(f"| **{verdict}** |")
+        assert (f"{n} {verdict}" in head) == (n > 0)
+
+
+def test_changing_one_recorded_number_changes_the_table(history: xr.Dataset):
+    record(history)
+    before, verdicts = document(), [result.verdict for result in experiments.claims(NAME)]
+    assert verdicts[0] == "reproduced"
+    forged = history.copy(deep=True)
+    forged.score_gradient_max[:2, 3] = 2 * forged.starvation_bound[:2, 3]
+    record(forged)
+    after = document()
+    assert after != before
+    assert experiments.claims(NAME)[0].verdict == "partly"
+    assert "3 of 5 seeds" in after
+
+
+def test_a_row_recorded_at_the_size_of_the_paper_has_a_table_of_its_own(history: xr.Dataset):
+    record(history)
+    record(history, "paper")  # the tiny row is the same at both sizes
+    text = document()
+    assert text.count(f"### {NAME} at the size of the paper") == 1
+    assert f"course/images/rows/{NAME}-paper.png" in text
+    assert f"{2 * len(tiny(NAME).claims) + len(UNTRAINED.claims)} claims" in text
+
+
+def test_the_rule_in_the_document_is_the_rule_of_the_code():
+    """The words are made from the constants that the verdicts are made with."""
+    assert "holds if it holds for 4 of 5" in document()
+    for verdict in experiments.VERDICTS:
+        assert f"*{verdict.capitalize()}*:" in document()

@@ -1,0 +1,104 @@
+"""Every row of the table: its arms and claims fit together, and every claim can be judged."""
+
+import numpy as np
+import pytest
+
+from grokkit.errors import SettingError
+from grokkit.experiments import ROWS, SIZES, VERDICTS, recorded, row
+from grokkit.training import specs_of
+from tests.experiments.tiny import SEEDS, history_of, tiny, understood
+
+CLAIMS = [claim for one in ROWS.values() for claim in one.claims]
+TRAINED = [name for name in ROWS if ROWS[name].arms()]
+
+
+def test_a_claim_has_a_name_of_its_own_under_that_of_its_row():
+    ids = [claim.id for claim in CLAIMS]
+    assert len(set(ids)) == len(ids)
+    for name, one in ROWS.items():
+        assert one.name == name
+        assert all(claim.id.startswith(f"{name}/") for claim in one.claims)
+
+
+def test_every_row_claims_something_and_says_who_does():
+    assert all(one.claims for one in ROWS.values())
+    for claim in CLAIMS:
+        assert claim.says.endswith(".") and claim.source
+
+
+def test_a_row_is_known_by_its_name():
+    assert row("four-phases") is ROWS["four-phases"]
+    with pytest.raises(SettingError, match=r"name: got 'five-phases'; allowed: four-phases"):
+        row("five-phases")
+    with pytest.raises(SettingError, match="name: got 'five-phases'"):
+        recorded("five-phases")
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("name", TRAINED)
+def test_arms_differ_in_more_than_their_name(name: str, size):
+    arms = ROWS[name].arms(size, SEEDS)
+    for specs in arms.values():
+        assert [spec.seed for spec in specs] == list(SEEDS)
+    first = [specs[0] for specs in arms.values()]
+    assert len(set(first)) == len(first)
+    assert len(ROWS[name].specs(size, SEEDS)) == len(SEEDS) * len(arms)
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_every_claim_can_be_judged_where_nothing_has_been_understood(name: str):
+    """Tiny networks, trained for 30 epochs: most epochs are censored, and nothing raises."""
+    for result in tiny(name).judge(history_of(name), "classroom", SEEDS):
+        assert result.verdict in set(VERDICTS) - {"not run at this size"}, result.claim.id
+        check(result)
+
+
+@pytest.mark.parametrize("share", [0.5, 2.0])
+@pytest.mark.parametrize("name", TRAINED)
+def test_every_claim_can_be_judged_where_all_or_no_runs_grok(name: str, share: float):
+    history = history_of(name)
+    assert history is not None
+    for result in tiny(name).judge(understood(history, share), "classroom", SEEDS):
+        assert result.verdict in set(VERDICTS) - {"not run at this size"}, result.claim.id
+        check(result)
+
+
+def check(result) -> None:
+    """A result says what was asked and seen of every seed."""
+    assert result.parts, result.claim.id
+    for part in result.parts:
+        assert part.says and part.seen, result.claim.id
+        assert "nan" not in part.seen, (result.claim.id, part.seen)
+        if result.seeds:
+            assert len(part.outcomes) == result.seeds, (result.claim.id, part)
+
+
+@pytest.mark.parametrize("name", TRAINED)
+def test_without_runs_no_claim_is_judged(name: str):
+    """Each one looks at runs: none can be true or false whatever was measured."""
+    for result in ROWS[name].judge(None):
+        assert (result.verdict, result.parts) == ("not run at this size", ()), result.claim.id
+
+
+@pytest.mark.parametrize("name", TRAINED)
+def test_every_arm_is_asked_for_by_some_claim(name: str):
+    one, asked = tiny(name), set()
+    history = history_of(name)
+    for claim in one.claims:
+        evidence = one.evidence(history, "classroom", SEEDS)
+        claim.judge(evidence)
+        asked |= set(evidence.used)
+    assert asked == set(one.arms())
+
+
+@pytest.mark.parametrize("name", TRAINED)
+@pytest.mark.parametrize("size", SIZES)
+def test_a_recording_is_of_all_runs_of_its_row(name: str, size):
+    history = recorded(name, size)
+    if history is None:
+        pytest.skip(f"{name} is not recorded at size {size}")
+    specs, there = ROWS[name].specs(size), specs_of(history)
+    assert set(there) <= set(specs)
+    if size == "classroom":
+        assert set(there) == set(specs)
+    assert np.isfinite(history.isel(epoch=0).train_loss).all()

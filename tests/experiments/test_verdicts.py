@@ -1,0 +1,92 @@
+"""The rule that turns parts into a verdict; nobody has a say after that."""
+
+import itertools
+
+import pytest
+
+from grokkit.experiments import VERDICTS, Claim, Part, Result, count, markdown, text, verdict_of
+
+YES, NO, OPEN = True, False, None
+
+
+def part(*outcomes: bool | None) -> Part:
+    return Part("is so", outcomes, "1 [0 to 2]")
+
+
+# --- one part -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("outcomes", [*itertools.product((YES, NO, OPEN), repeat=5)])
+def test_a_part_holds_with_four_of_five_and_fails_once_it_no_longer_could(
+    outcomes: tuple[bool | None, ...],
+):
+    yes, undecided = outcomes.count(YES), outcomes.count(OPEN)
+    expected = True if yes >= 4 else None if yes + undecided >= 4 else False
+    assert part(*outcomes).holds is expected
+    assert part(*outcomes).count == yes
+
+
+@pytest.mark.parametrize(
+    ("n", "needed"), [(1, 1), (2, 2), (3, 3), (4, 4), (5, 4), (6, 5), (10, 8), (20, 16)]
+)
+def test_four_fifths_of_any_number_of_seeds_rounded_up(n: int, needed: int):
+    assert part(*[YES] * n).needed == needed
+    assert part(*[YES] * needed, *[NO] * (n - needed)).holds is True
+    assert part(*[YES] * (needed - 1), *[NO] * (n - needed + 1)).holds is False
+
+
+def test_a_part_without_seeds_says_nothing():
+    assert part().holds is None
+
+
+# --- a claim ------------------------------------------------------------------------------
+
+HOLDS, FAILS, UNDECIDED = part(*[YES] * 5), part(*[NO] * 5), part(*[OPEN] * 5)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4])
+def test_the_verdict_of_all_mixtures_of_parts(size: int):
+    for parts in itertools.product((HOLDS, FAILS, UNDECIDED), repeat=size):
+        kinds = {one.holds for one in parts}
+        if kinds == {True}:
+            expected = "reproduced"
+        elif False in kinds:
+            expected = "partly" if True in kinds else "not reproduced"
+        else:
+            expected = "undecided"
+        assert verdict_of(parts) == expected
+        assert verdict_of(parts[::-1]) == expected
+
+
+def test_no_parts_are_no_evidence():
+    assert verdict_of([]) == "undecided"
+
+
+def test_every_verdict_can_be_given():
+    given = {verdict_of(parts) for parts in ([HOLDS], [HOLDS, FAILS], [FAILS], [UNDECIDED])}
+    assert given | {"not run at this size"} == set(VERDICTS)
+
+
+# --- in words -----------------------------------------------------------------------------
+
+CLAIM = Claim("row/one", "A | B\nis so.", "Figure 1", lambda evidence: [])
+RESULT = Result(CLAIM, "partly", (part(YES, YES, NO, OPEN, YES), HOLDS), "p 43", 5)
+
+
+def test_a_line_says_what_was_asked_what_was_seen_and_for_how_many():
+    assert "is so: 1 [0 to 2]; 3 of 5 seeds, 1 undecided" in text([RESULT])
+    assert "is so: 1 [0 to 2]; 5 of 5 seeds" in text([RESULT])
+    assert "[partly] row/one" in text([RESULT]) and "p 43" in text([RESULT])
+
+
+def test_a_row_of_the_table_stays_one_row_whatever_the_claim():
+    table = markdown([RESULT, RESULT])
+    lines = table.strip().split("\n")
+    assert len(lines) == 4
+    assert len({line.replace("\\|", "").count("|") for line in lines}) == 1
+    assert "A \\| B is so." in table
+
+
+def test_the_count_names_only_verdicts_that_there_are():
+    assert count([RESULT, RESULT]) == "2 partly"
+    assert count([]) == ""

@@ -1,0 +1,106 @@
+"""Every row of the table of experiments, so small that all of it is trained in seconds."""
+
+import atexit
+import dataclasses
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import xarray as xr
+
+from grokkit.experiments import ROWS, Row, Size
+from grokkit.tickets import Pruning, draw, prune, save_ticket, shuffled
+from grokkit.training import RunSpec, load_weights, train
+
+SEEDS = (0, 1)
+
+LEAST = {"p": 7, "n": 3, "bits": 6, "d_mlp": 12, "examples": 60}
+"""The largest that a setting of a tiny run may be, where it has it."""
+
+
+def tiny(name: str) -> Row:
+    """A row with its own arms and claims, and with tiny runs."""
+    row = ROWS[name]
+
+    def setup(size: Size) -> dict[str, RunSpec | Callable[[int], RunSpec]]:
+        return {
+            arm: (lambda seed, spec=spec: shrink(spec(seed))) if callable(spec) else shrink(spec)
+            for arm, spec in row.setup(size).items()
+        }
+
+    return dataclasses.replace(row, setup=setup, prepare=None)
+
+
+def shrink(spec: RunSpec) -> RunSpec:
+    """The same run of a small network on a small table, for 30 epochs."""
+    there = spec.settings()
+    changes: dict[str, object] = {
+        name: least
+        for name, least in LEAST.items()
+        if isinstance(there.get(name), int) and there[name] > least
+    }
+    changes |= {"d_model": max(4, there["d_model"] // 8), "epochs": 30, "record_every": 5}
+    if there["batch_size"] is not None:
+        changes["batch_size"] = there["batch_size"] // 16
+    if there.get("schedule_epochs"):
+        changes["schedule_epochs"] = 10
+    for file in ("ticket", "teacher"):
+        if there.get(file):
+            changes[file] = str(made(Path(there[file]).name))
+    return spec.with_(**changes)
+
+
+@cache
+def folder() -> Path:
+    """Where the tiny teacher and tickets are, until this process ends."""
+    where = tempfile.TemporaryDirectory()
+    atexit.register(where.cleanup)
+    return Path(where.name)
+
+
+@cache
+def made(file: str) -> Path:
+    """A tiny teacher or ticket in place of the one of this name."""
+    path, source = folder() / file, folder() / "source.safetensors"
+    if not source.exists():
+        base = shrink(ROWS["tickets"].arms(seeds=[0])["dense"][0])
+        draw(base.with_(seed=100), source)
+    if not path.exists():
+        ticket = prune(*load_weights(source), Pruning(sparsity=0.5))
+        number = path.stem.removeprefix("random-")
+        save_ticket(shuffled(ticket, int(number)) if number.isdigit() else ticket, path)
+    return path
+
+
+@cache
+def history_of(name: str, seeds: tuple[int, ...] = SEEDS) -> xr.Dataset | None:
+    """The runs of a tiny row, labelled; None for a row that trains nothing."""
+    row = tiny(name)
+    specs = row.specs("classroom", seeds)
+    return row.label(train(specs, workers=1, progress=False)) if specs else None
+
+
+def understood(history: xr.Dataset, at: float = 0.5) -> xr.Dataset:
+    """The same runs, if they had memorised after a quarter of their epochs and grokked.
+
+    Args:
+        history: tiny runs.
+        at: after which share of its epochs each run groks; above 1: none does.
+    """
+    when = at * float(history.epoch.max())
+    early = 0.25 * float(history.epoch.max())
+    there = history.train_accuracy.notnull()
+
+    def risen(epoch: float) -> xr.DataArray:
+        return xr.where(history.epoch >= epoch, 1.0, 0.1).where(there)
+
+    changed = {
+        "train_accuracy": risen(early),
+        "test_accuracy": risen(when),
+        "unmirrored_accuracy": risen(when),
+        "mirrored_accuracy": risen(when),
+        "kl": history.kl * xr.where(history.epoch >= early, 0.001, 1.0),
+    }
+    dims = ("run", "epoch")
+    return history.assign({n: v.transpose(*dims) for n, v in changed.items() if n in history})
