@@ -27,8 +27,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from grokkit.errors import SettingError
-from grokkit.training.history import from_bytes, to_bytes
+from grokkit.training.history import to_history
 from grokkit.training.jobs import Job, Watch, train_job
+from grokkit.training.outcome import Outcome
 from grokkit.training.trainer import Trainer
 
 TIMEOUT = 20.0
@@ -98,7 +99,7 @@ class Cluster:
         # The result itself says so, and not the status of its future: by now the worker may
         # be lost that it came from, and the future pending once more.
         if isinstance(result, bytes):
-            watch.finished(job, from_bytes(result, job.name))
+            watch.finished(job, to_history(Outcome.from_bytes(result)))
             return
         # What the worker raised with its type and traceback, or that it is gone.
         problem = result[1] if isinstance(result, tuple) else result
@@ -109,7 +110,7 @@ class Cluster:
 
 
 def train_here(plain: dict[str, Any]) -> bytes:
-    """What a Dask worker does: train one job, and return its History as netCDF.
+    """What a Dask worker does: train one job, and return what came of it as bytes.
 
     It stops once nobody waits for the result any more, because the sweep was interrupted
     or killed: Dask by itself lets a task run to its end.
@@ -131,7 +132,7 @@ def train_here(plain: dict[str, Any]) -> bytes:
             if task is None or task.state == "cancelled":
                 raise KeyboardInterrupt
 
-    history, interrupted = train_job(Job.from_dict(plain), on_epoch=look)
-    if history is None or interrupted:
+    outcome, interrupted = train_job(Job.from_dict(plain), on_epoch=look)
+    if outcome is None or interrupted:
         raise RuntimeError("interrupted")
-    return to_bytes(history)
+    return outcome.to_bytes()

@@ -20,9 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from grokkit.errors import SettingError, check_int, refuse
-from grokkit.training.history import from_bytes
+from grokkit.training.history import to_history
 from grokkit.training.interrupts import interrupts_counted
 from grokkit.training.jobs import Job, Watch, train_job
+from grokkit.training.outcome import Outcome
 from grokkit.training.trainer import Trainer
 from grokkit.training.worker import receive, send
 
@@ -67,7 +68,7 @@ class InProcess:
                     watch.progress(job, now.epoch, accuracy)
 
                 try:
-                    history, interrupted = train_job(job, on_record=tell, on_epoch=look)
+                    outcome, interrupted = train_job(job, on_record=tell, on_epoch=look)
                 except KeyboardInterrupt:
                     # A second one, or one while the job was being made ready.
                     return True
@@ -79,8 +80,8 @@ class InProcess:
                     # One job's trouble must not cost the others.
                     watch.failed(job, f"{type(problem).__name__}: {problem}")
                     continue
-                if history is not None:
-                    watch.finished(job, history)
+                if outcome is not None:
+                    watch.finished(job, to_history(outcome))
                 if interrupted or (interrupts.count and job is not jobs[-1]):
                     return True
         return False
@@ -172,7 +173,7 @@ class Workers:
             case {"kind": "failed"}:
                 watch.failed(job, message["why"])
             case {"kind": "finished"}:
-                watch.finished(job, from_bytes(data, job.name))
+                watch.finished(job, to_history(Outcome.from_bytes(data)))
 
 
 class _Shown(str):

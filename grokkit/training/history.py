@@ -11,17 +11,15 @@ can read and which, unlike a pickle, can run nothing when it is opened.
 
 import contextlib
 import io
-import platform
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
-
 from grokkit.diagnostics import grok_epoch, memorise_epoch, phase_borders
 from grokkit.training.files import write_whole
+from grokkit.training.outcome import Outcome
 from grokkit.training.probes import DIMS, MEANING
 from grokkit.training.spec import RunSpec
 
@@ -34,58 +32,40 @@ ALWAYS = ("seed", "kl_strength", "weight_decay", "learning_rate")
 FORMAT = 1
 
 
-def to_history(trainer: "Trainer") -> "xr.Dataset":
+def to_history(source: "Trainer | Outcome") -> "xr.Dataset":
     """The History of a group, as far as it has been trained.
 
     After the end of a run its values are ``nan``.
+
+    Args:
+        source: a trainer, or what came of one.
     """
     import xarray as xr
 
-    records = trainer.records
-    runs = len(trainer.specs)
-    last = [
-        records.ended.get(run, records.epochs[-1] if records.epochs else -1) for run in range(runs)
-    ]
-    ended = np.array([[epoch > last[run] for epoch in records.epochs] for run in range(runs)])
-    variables: dict[str, Any] = {}
-    for name, values in records.values.items():
-        array = torch.stack(values, dim=1).cpu().numpy()
-        array[ended] = np.nan
-        variables[name] = (("run", "epoch", *DIMS.get(name, ())), array, {"meaning": MEANING[name]})
-    dataset = xr.Dataset(variables, coords={"epoch": np.array(records.epochs, dtype=np.int64)})
+    outcome = source if isinstance(source, Outcome) else Outcome.of(source)
+    facts = outcome.facts
+    specs = [RunSpec.from_dict(plain) for plain in facts["specs"]]
+    variables: dict[str, Any] = {
+        name: (("run", "epoch", *DIMS.get(name, ())), array, {"meaning": MEANING[name]})
+        for name, array in outcome.arrays.items()
+    }
+    dataset = xr.Dataset(variables, coords={"epoch": np.array(facts["epochs"], dtype=np.int64)})
     # Numbered, so that runs with more heads or longer sequences can be joined to others.
     for name in ("head", "pos", "query"):
         if name in dataset.dims:
             dataset = dataset.assign_coords({name: np.arange(dataset.sizes[name])})
-    if trainer.extra_names and "extra" in dataset.dims:
-        dataset = dataset.assign_coords(extra=trainer.extra_names)
-    dataset = dataset.assign_coords(_run_coordinates(trainer.specs))
+    if facts["extra"] and "extra" in dataset.dims:
+        dataset = dataset.assign_coords(extra=facts["extra"])
+    dataset = dataset.assign_coords(_run_coordinates(specs))
     per_run = {
-        "ended": np.array(last, dtype=np.int64),
-        "mirror_rate": np.array(trainer.mirror_rates),
-        "message": _strings([records.messages.get(run, "") for run in range(runs)]),
-        **{name: np.full(runs, size) for name, size in trainer.sizes.items()},
+        "ended": np.array(facts["ended"], dtype=np.int64),
+        "mirror_rate": np.array(facts["mirror_rates"]),
+        "message": _strings(facts["messages"]),
+        **{name: np.full(len(specs), size) for name, size in facts["sizes"].items()},
     }
     dataset = dataset.assign_coords({name: ("run", values) for name, values in per_run.items()})
-    dataset.attrs = provenance(trainer)
+    dataset.attrs = {"format": FORMAT, **facts["provenance"]}
     return dataset
-
-
-def provenance(trainer: "Trainer") -> dict[str, Any]:
-    """What made these numbers: versions, device, which gradient code, seconds."""
-    from grokkit import __version__
-
-    device = trainer.device
-    name = torch.cuda.get_device_name(device) if device.type == "cuda" else platform.machine()
-    return {
-        "format": FORMAT,
-        "grokkit": __version__,
-        "torch": str(torch.__version__),
-        "python": platform.python_version(),
-        "device": f"{device.type} ({name})",
-        "gradient": trainer.path,
-        "seconds": round(trainer.seconds, 3),
-    }
 
 
 def join(histories: "Sequence[xr.Dataset]") -> "xr.Dataset":

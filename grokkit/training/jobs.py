@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from grokkit.training.checkpoint import Keeper, load_checkpoint
-from grokkit.training.history import to_history
+from grokkit.training.outcome import Outcome
 from grokkit.training.spec import FAMILIES, RunSpec
 from grokkit.training.trainer import Trainer
 
@@ -103,7 +103,7 @@ def train_job(
     job: Job,
     on_record: Callable[[Trainer], None] | None = None,
     on_epoch: Callable[[Trainer], None] | None = None,
-) -> "tuple[xr.Dataset | None, bool]":
+) -> tuple[Outcome | None, bool]:
     """Train a job here, from its checkpoint if there is one.
 
     Args:
@@ -112,7 +112,7 @@ def train_job(
         on_epoch: called after each epoch; it may raise KeyboardInterrupt to stop.
 
     Returns:
-        The History so far, None without a single record, and whether an interrupt came.
+        What came of it so far, None without a single record; whether an interrupt came.
 
     Raises:
         SettingError: the specs cannot be trained.
@@ -140,8 +140,13 @@ def train_job(
     except KeyboardInterrupt:
         interrupted = True
     if keeper is not None:
-        keeper.save(trainer)
-    return to_history(trainer) if trainer.records.epochs else None, interrupted
+        try:
+            keeper.save(trainer)
+        except OSError:
+            # Of a run that has come to its end nothing is lost without a last checkpoint.
+            if not trainer.done:
+                raise
+    return Outcome.of(trainer) if trainer.records.epochs else None, interrupted
 
 
 def stays_here(specs: Sequence[RunSpec]) -> str | None:

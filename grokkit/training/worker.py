@@ -7,7 +7,7 @@ script, a notebook or a prompt alike.
 
 Both ways messages are a line of JSON, followed by as many bytes as its ``size`` says.
 To the worker: ``job`` and ``stop``; the end of its input ends it, so that no worker
-outlives its parent. From it: ``ready``, ``progress``, ``finished`` (with a netCDF file),
+outlives its parent. From it: ``ready``, ``progress``, ``finished`` (with an Outcome),
 ``stopped``, ``refused`` and ``failed``.
 """
 
@@ -71,7 +71,6 @@ def main() -> None:
 
 def _work(plain: dict[str, Any], stop: threading.Event, out: IO[bytes]) -> None:
     from grokkit.errors import SettingError
-    from grokkit.training.history import to_bytes
     from grokkit.training.jobs import Job, train_job
     from grokkit.training.trainer import Trainer
 
@@ -89,11 +88,11 @@ def _work(plain: dict[str, Any], stop: threading.Event, out: IO[bytes]) -> None:
             raise KeyboardInterrupt
 
     try:
-        history, interrupted = train_job(Job.from_dict(plain), on_record, on_epoch)
-        if history is None:
+        outcome, interrupted = train_job(Job.from_dict(plain), on_record, on_epoch)
+        if outcome is None:
             send(out, {"kind": "stopped"})
         else:
-            send(out, {"kind": "finished", "interrupted": interrupted}, to_bytes(history))
+            send(out, {"kind": "finished", "interrupted": interrupted}, outcome.to_bytes())
     except SettingError as refusal:
         said = {"field": refusal.field, "value": repr(refusal.value), "allowed": refusal.allowed}
         send(out, {"kind": "refused", **said})

@@ -236,6 +236,18 @@ def test_train_stops_at_a_full_disk_and_goes_on_once_there_is_room(
     assert same(train(SMALL, checkpoint=path), train(SMALL))
 
 
+def test_a_disk_that_is_full_at_the_end_does_not_cost_a_finished_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def full(*names: Path) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", full)
+        history = train(SMALL, checkpoint=tmp_path / "run.safetensors")
+    assert same(history, train(SMALL))
+
+
 def test_what_killed_processes_left_is_swept_up_once_it_is_old(tmp_path: Path):
     old, new = tmp_path / ".run.ab.part", tmp_path / ".run.cd.part"
     other = tmp_path / ".other.ab.part"
