@@ -24,7 +24,7 @@ help:
 	@echo '                  TORCH_INDEX=https://download.pytorch.org/whl/cpu   a smaller, CPU-only torch'
 	@echo '                  JUPYTER_ARGS="--no-browser --port 8899"            options for JupyterLab'
 	@echo 'make test       install the tools and run every check: lint, types, tests, lessons'
-	@echo 'make notebooks  run the lessons anew and write the notebooks from course/*.py'
+	@echo 'make notebooks  run the lessons anew and write the notebooks from course/*.py and solutions/*.py'
 	@echo 'make format     put the code into shape'
 
 # JupyterLab refuses to run as root unless told so; in a container root is the only user.
@@ -36,10 +36,11 @@ test: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
-	$(BIN)/pytest -n $(JOBS) --dist loadscope --nbval tests course
+	$(BIN)/pytest -n $(JOBS) --dist loadscope --nbval tests course exercises
 
 notebooks: $(VENV)/.dev
 	$(BIN)/grokkit notebooks build
+	$(BIN)/grokkit notebooks exercises
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .

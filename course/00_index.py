@@ -39,13 +39,22 @@ print(f"... and {len(history.data_vars) - 4} more: history.data_vars")
 # %% [markdown]
 # ## The lessons
 #
-# | lesson | question | runs in |
-# | --- | --- | --- |
-# | [01 Sparse tasks, and the puzzle](01_sparse_tasks.ipynb) | Why would a network that knows all its answers suddenly understand? | under a minute |
+# | lesson | question |
+# | --- | --- |
+# | [01 Sparse tasks, and the puzzle](01_sparse_tasks.ipynb) | Why would a network that knows all its answers suddenly understand? |
+# | [02 Attention as a posterior](02_attention_as_a_posterior.ipynb) | Where does it look? |
+# | [03 The decoupling theorem](03_the_decoupling_theorem.ipynb) | What must be true for it to generalise? |
+# | [04 Gradient starvation](04_gradient_starvation.ipynb) | Why doesn't attention just learn? |
+# | [05 The wait](05_the_wait.ipynb) | Who ends the wait? |
+# | [06 KL acceleration](06_kl_acceleration.ipynb) | Can we tell it where to look? |
+# | [07 Tickets](07_tickets.ipynb) | What exactly is inherited? |
+# | [08 Loosening the assumptions](08_loosening_the_assumptions.ipynb) | Does it survive outside the toy? |
+# | [09 What did it learn?](09_what_did_it_learn.ipynb) | What is the answer it found? |
+# | [10 Your own experiment](10_your_own_experiment.ipynb) | What do you believe, and what would change your mind? |
 #
-# More are being written: attention as a posterior, the decoupling theorem, gradient starvation,
-# weight decay and the wait, KL acceleration, tickets, and what it all looks like when the
-# assumptions are loosened.
+# Each takes about half an hour to read and about a minute to run, and has its exercises in
+# [exercises/](../exercises). What all of them together found, claim by claim:
+# [RESULTS.md](../RESULTS.md).
 #
 # ## How a lesson works
 #

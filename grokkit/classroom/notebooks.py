@@ -22,6 +22,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 
+from grokkit.classroom import colab
 from grokkit.classroom.differences import differences, first_line
 from grokkit.errors import refuse
 
@@ -161,6 +162,7 @@ def _generate(source: Path) -> NotebookNode:
         ).hexdigest()
         used[name] = used.get(name, 0) + 1
         cell.id = name if used[name] == 1 else f"{name}-{used[name]}"
+    colab.prepare(notebook, source)
     return notebook
 
 
@@ -177,7 +179,11 @@ def _adopt_outputs(notebook: NotebookNode, old: NotebookNode) -> None:
     by_id = {cell.get("id"): cell for cell in old.cells}
     for cell in notebook.cells:
         match = by_id.get(cell.id)
-        if cell.cell_type == "code" and match is not None and match.source == cell.source:
+        if (
+            cell.cell_type == "code"
+            and match is not None
+            and colab.without(match.source) == colab.without(cell.source)
+        ):
             cell.outputs = match.get("outputs", [])
             cell.execution_count = match.get("execution_count")
 
@@ -230,11 +236,12 @@ def _tidied(outputs: list[NotebookNode]) -> Iterator[NotebookNode]:
     """The outputs without live widgets, and with the pieces of one stream joined.
 
     A widget is alive only beside its kernel; stored, it would show as an error and under a
-    new id in every build. Where a stream is cut into pieces is up to the clock.
+    new id in every build. If it brought a picture, the picture stays. Where a stream is cut
+    into pieces is up to the clock.
     """
     last = None
     for output in outputs:
-        if _WIDGET in output.get("data", {}):
+        if output.get("data", {}).pop(_WIDGET, None) and "image/png" not in output.data:
             continue
         if (
             last is not None

@@ -20,6 +20,8 @@ class Bench:
         rounds: how many turns each contender gets.
         memory: measure the peak memory of a run too, in a process of its own.
         sweeps: time ten runs on one core and on two, and a hundred runs against ten.
+        widgets: measure the pictures a second of a live training, and how long the kernel is
+            kept waiting; needs the course extra.
         csv: write every turn of every contender to this file.
         markdown: write the report to this file, as BENCHMARKS.md is.
         device: cpu, or cuda for epochs a second on a GPU.
@@ -30,6 +32,7 @@ class Bench:
     rounds: int = 7
     memory: bool = True
     sweeps: bool = False
+    widgets: bool = False
     csv: Path | None = None
     markdown: Path | None = None
     device: str = "cpu"
@@ -53,6 +56,10 @@ def main(argv: Sequence[str]) -> int:
     parts = [bench.report(measured, bench.peak_memory(spec) if options.memory else None)]
     if options.sweeps:
         parts.append(bench.sweep_report(spec.with_(p=43, train_fraction=0.5, epochs=6000)))
+    if options.widgets:
+        from grokkit.widgets import pace
+
+        parts.append(pace.pace_report())
     print("\n\n".join(parts))
     if options.csv is not None:
         print(f"wrote {bench.write_csv(measured, options.csv)}")

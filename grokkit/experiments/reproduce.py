@@ -167,7 +167,10 @@ def small(row: Row, history: "xr.Dataset", size: Size = "classroom") -> "xr.Data
     arms = []
     for name in dict.fromkeys(labelled.arm.values):
         arm = labelled.isel(run=labelled.arm.values == name).drop_vars("arm")
-        arms.append(arm.isel(epoch=arm.train_loss.notnull().any("run").values))
+        arm = arm.isel(epoch=arm.train_loss.notnull().any("run").values)
+        # Its share, so that joining the arms adds up to the whole again.
+        share = arm.sizes["run"] / labelled.sizes["run"]
+        arms.append(arm.assign_attrs(seconds=labelled.attrs["seconds"] * share))
     kept = join([thin(arm, RECORDS[0]) for arm in arms])
     for records in RECORDS:
         if len(to_bytes(kept)) <= LIMIT:

@@ -88,9 +88,9 @@ def _provenance(row: Row, history: "xr.Dataset | None", size: Size = "classroom"
     if history is None:
         return f"Not recorded. `grokkit reproduce {row.name} --dry-run` tells what it would take."
     made = history.attrs
-    hours = made["seconds"] / 3600
+    minutes = made["seconds"] / 60
     return (
-        f"{history.sizes['run']} runs of {len(set(history.arm.values))} arms, recorded in "
-        f"{hours:.1f} hours of one core with grokkit {made['grokkit']}, torch {made['torch']}, "
-        f"on {made['device']}."
+        f"{history.sizes['run']} runs of {len(set(history.arm.values))} arms, trained in "
+        f"{minutes:.0f} minutes, two at a time on a busy machine, with grokkit "
+        f"{made['grokkit']}, torch {made['torch']}, on {made['device']}."
     )

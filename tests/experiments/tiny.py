@@ -40,9 +40,9 @@ def shrink(spec: RunSpec) -> RunSpec:
         for name, least in LEAST.items()
         if isinstance(there.get(name), int) and there[name] > least
     }
-    changes |= {"d_model": max(4, there["d_model"] // 8), "epochs": 30, "record_every": 5}
+    changes |= {"d_model": max(4, there["d_model"] // 8), "epochs": 30, "record_every": 10}
     if there["batch_size"] is not None:
-        changes["batch_size"] = there["batch_size"] // 16
+        changes["batch_size"] = there["batch_size"] // 32
     if there.get("schedule_epochs"):
         changes["schedule_epochs"] = 10
     for file in ("ticket", "teacher"):

@@ -104,6 +104,18 @@ def test_streams_are_joined_and_widgets_figures_and_times_stay_stable(tmp_path: 
     assert path.read_bytes() == first
 
 
+def test_of_a_widget_with_a_picture_the_picture_is_kept(tmp_path: Path):
+    lesson(tmp_path, "# %%\nfrom grokkit import widgets\nwidgets.RoutingPlayground()\n")
+    (path,) = notebooks.build(tmp_path)
+    (output,) = nbformat.read(path, as_version=4).cells[0].outputs
+    assert output["data"].keys() == {"image/png", "text/plain"}
+    assert output["data"]["text/plain"] == "RoutingPlayground: run this cell to use it"
+    assert path.stat().st_size < 60_000
+    first = path.read_bytes()
+    notebooks.build(tmp_path)
+    assert path.read_bytes() == first
+
+
 def test_ids_belong_to_content_not_to_position(tmp_path: Path):
     path = lesson(tmp_path, SOURCE + "\n# %%\nx\n\n# %%\nx\n")
     (notebook,) = notebooks.build(tmp_path, execute=False)

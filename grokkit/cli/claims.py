@@ -1,0 +1,137 @@
+"""``grokkit claims``: what was claimed, and what was found."""
+
+import dataclasses
+import difflib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import tyro
+
+from grokkit.cli import complain
+from grokkit.cli.options import parse
+from grokkit.errors import refuse
+from grokkit.experiments.row import Size
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from grokkit.experiments import Row
+
+PROG = "grokkit claims"
+
+
+@dataclasses.dataclass(frozen=True)
+class Options:
+    """Judge the claims by the recorded runs, and print the verdicts.
+
+    Attributes:
+        names: which experiments; none: all.
+        size: classroom, or paper.
+        history: judge these runs instead, a file NAME.nc that grokkit reproduce wrote.
+        out: write the whole document of results to this file, as RESULTS.md is.
+        check: compare this file with that document; where they differ, say where.
+        figures: draw the figure of each experiment into this folder.
+    """
+
+    names: Annotated[tuple[str, ...], tyro.conf.Positional] = ()
+    size: Size = "classroom"
+    history: Path | None = None
+    out: Path | None = None
+    check: Path | None = None
+    figures: Path | None = None
+
+
+def main(argv: Sequence[str]) -> int:
+    """Print the table and the count of verdicts; write or check the document; draw.
+
+    Returns:
+        0; 1 if a checked file differs, or a History cannot be read; 2 for bad input.
+    """
+    options = parse(Options, argv, PROG)
+    from grokkit import experiments
+
+    _check(options)
+    if options.out is not None or options.check is not None:
+        return _document(options)
+    try:
+        given = None if options.history is None else _load(options.history)
+    except (OSError, ValueError) as problem:
+        complain(PROG, problem)
+        return 1
+    rows = [experiments.row(name) for name in options.names or experiments.ROWS]
+    results = []
+    for row in rows:
+        history = experiments.recorded(row.name, options.size) if given is None else given
+        results += row.judge(history, options.size, _seeds(given))
+        if options.figures is not None:
+            _draw(row, history, options)
+    print(experiments.text(results))
+    print(f"\n{len(results)} claims: {experiments.count(results)}")
+    return 0
+
+
+def _check(options: Options) -> None:
+    from grokkit import experiments
+
+    for name in options.names:
+        experiments.row(name)
+    if options.history is not None and len(options.names) != 1:
+        refuse("names", " ".join(options.names), "one name, that of the History's experiment")
+    for flag in ("out", "check"):
+        if getattr(options, flag) is not None and (options.names or options.history):
+            refuse(flag, str(getattr(options, flag)), "no names and no --history: it has all rows")
+
+
+def _load(file: Path) -> "xr.Dataset":
+    from grokkit.training import load_history
+
+    return load_history(file)
+
+
+def _seeds(given: "xr.Dataset | None") -> tuple[int, ...]:
+    """The seeds to judge by: of a History that was given, those that it has."""
+    from grokkit.experiments import SEEDS
+    from grokkit.training import specs_of
+
+    return SEEDS if given is None else tuple(sorted({spec.seed for spec in specs_of(given)}))
+
+
+def _document(options: Options) -> int:
+    from grokkit.experiments.results import document
+    from grokkit.training.files import write_whole
+
+    text = document()
+    if options.out is not None:
+        print(f"wrote {write_whole(options.out, text.encode())}")
+    if options.check is None:
+        return 0
+    lines = difflib.unified_diff(
+        options.check.read_text(encoding="utf-8").splitlines(),
+        text.splitlines(),
+        str(options.check),
+        "the recorded runs",
+        lineterm="",
+        n=0,
+    )
+    different = list(lines)
+    if different:
+        print("\n".join(different))
+        complain(PROG, f"{options.check} is not what the recorded runs say; --out writes it anew")
+        return 1
+    print(f"{options.check} is what the recorded runs say")
+    return 0
+
+
+def _draw(row: "Row", history: "xr.Dataset | None", options: Options) -> None:
+    from grokkit import experiments, viz
+    from grokkit.training.files import write_whole
+
+    assert options.figures is not None
+    name = experiments.name_at(row.name, options.size)
+    if history is None and row.arms(options.size):
+        print(f"{name}: no recorded runs, no figure")
+        return
+    options.figures.mkdir(parents=True, exist_ok=True)
+    data = viz.png(viz.row_figure(row.name, history, options.size))
+    print(f"wrote {write_whole(options.figures / f'{name}.png', data)}")

@@ -1,0 +1,115 @@
+"""What Binder is told: the tested versions, nothing compiled, one thread, the first lesson.
+
+No image is built here; the two scripts are run in an environment of their own.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+BINDER = ROOT / "binder"
+LANDING = "course/00_index.ipynb"
+
+
+def pins(text: str) -> dict[str, str]:
+    """Name and version of each ``name==version`` in a text; a "+cpu" is left out."""
+    return dict(re.findall(r"^[ -]*([a-z0-9-]+)==([0-9.]+)(?:\+cpu)?$", text, re.MULTILINE))
+
+
+def test_the_environment_has_the_tested_versions_of_what_a_learner_needs():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    lines = [*project["dependencies"], *project["optional-dependencies"]["course"]]
+    needed = {re.match(r"[a-z0-9-]+", line)[0] for line in lines}  # type: ignore[index]
+    tested = pins((ROOT / "constraints.txt").read_text())
+    there = pins((BINDER / "environment.yml").read_text())
+    assert there == {name: tested[name] for name in tested if name in needed}
+    assert set(there) == needed
+
+
+def test_conda_brings_python_alone_and_torch_is_that_for_processors():
+    text = (BINDER / "environment.yml").read_text()
+    conda, _, pip = text.partition("  - pip:\n")
+    assert re.findall(r"^  - (\S+)$", conda, re.MULTILINE) == ["conda-forge", "python=3.11", "pip"]
+    assert "--extra-index-url https://download.pytorch.org/whl/cpu" in pip
+    assert re.search(r"torch==[0-9.]+\+cpu$", pip, re.MULTILINE)
+    assert "torchvision" not in text
+
+
+@pytest.mark.parametrize("name", ["postBuild", "start"])
+def test_the_scripts_can_be_run(name: str):
+    assert os.access(BINDER / name, os.X_OK)
+    subprocess.run(["bash", "-n", str(BINDER / name)], check=True)
+
+
+def test_start_caps_the_threads_and_hands_over(tmp_path: Path):
+    code = "import os; print(os.environ['OMP_NUM_THREADS'], os.environ['MKL_NUM_THREADS'])"
+    plain = {name: text for name, text in os.environ.items() if "THREADS" not in name}
+    done = subprocess.run(
+        [str(BINDER / "start"), sys.executable, "-c", code],
+        env=plain,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "1 1\n"
+
+
+@pytest.mark.slow
+def test_post_build_installs_the_package_alone_and_lands_on_the_first_page(tmp_path: Path):
+    """In a virtual environment that sees the libraries of this one, but not its grokkit."""
+    subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "env")], check=True)
+    python = tmp_path / "env" / "bin" / "python"
+    (site,) = (tmp_path / "env").glob("lib/python*/site-packages")
+    libraries = tmp_path / "libraries"
+    libraries.mkdir()
+    import torch
+
+    for entry in Path(torch.__file__).parents[1].iterdir():
+        if "grokkit" not in entry.name and not entry.name.endswith(".pth"):
+            (libraries / entry.name).symlink_to(entry)
+    (site / "libraries.pth").write_text(f"{libraries}\n")
+    repository = tmp_path / "repository"
+    repository.mkdir()
+    for name in ("grokkit", "binder", "pyproject.toml", "README.md", "course"):
+        (repository / name).symlink_to(ROOT / name)
+    for name in ("LICENSE", "LICENSE-CC-BY-4.0"):
+        (repository / name).write_bytes((ROOT / name).read_bytes())
+
+    path = f"{python.parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, "PYTHONPATH": "", "PIP_REQUIRE_VIRTUALENV": "1"}
+    done = subprocess.run(
+        ["binder/postBuild"],
+        cwd=repository,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    if "No matching distribution found for hatchling" in done.stderr:
+        pytest.skip("pip reaches no package index")
+    assert done.returncode == 0, done.stderr
+    assert not any(repository.rglob("*.so"))
+    installed = {path.name for path in site.iterdir() if path.suffix == ".dist-info"}
+    assert [name for name in installed if not name.startswith(("pip-", "setuptools-"))] == [
+        next(name for name in installed if name.startswith("grokkit-"))
+    ]
+    code = "import grokkit, pathlib; print(pathlib.Path(grokkit.__file__).parent)"
+    where = subprocess.run(
+        [str(python), "-c", code],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert where.stdout.strip() == str(repository / "grokkit")
+    (settings,) = (tmp_path / "env").glob("etc/jupyter/jupyter_server_config.d/grokkit.json")
+    assert json.loads(settings.read_text())["LabApp"]["default_url"] == f"/lab/tree/{LANDING}"
+    assert (ROOT / LANDING).exists()

@@ -1,0 +1,353 @@
+"""What a check says: four outcomes, the likely cause, the learner's own frames."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import grokkit
+from grokkit.classroom import check
+from grokkit.classroom.checks.exercise import Exercise
+from grokkit.classroom.checks.expect import Wrong, alike, expect, require, show
+from grokkit.classroom.checks.learner import LearnerError, Recorded
+from grokkit.classroom.checks.outcome import CheckFailed
+from grokkit.classroom.exercises import reveal
+from grokkit.errors import SettingError
+
+
+@pytest.fixture(autouse=True)
+def _a_learners_own_notebook(monkeypatch: pytest.MonkeyPatch):
+    for name in ("GROKKIT_CHECKS", "NBGRADER_EXECUTION"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def exercise() -> Exercise:
+    made = Exercise("ex_1_1", hints=("First.", "Second."), afterword="Well.")
+
+    @made.property("it is the sum of the row", cause="Add them.")
+    def _(total):
+        expect(total([1, 2, 5]), 8, mistakes={"That is the product.": 10})
+
+    @made.property("it works for an empty row")
+    def _(total):
+        expect(total([]), 0, cause="A sum of nothing is 0.")
+
+    return made
+
+
+# --- the four outcomes --------------------------------------------------------------------
+
+
+def test_not_attempted(exercise: Exercise):
+    def stub(row):
+        raise NotImplementedError("your code here")
+
+    for answer in (stub, None, ...):
+        result = exercise(answer)
+        assert result.outcome == "not attempted" and not result and not exercise.solved
+        assert "check.ex_1_1.hint()" in repr(result)
+
+
+def test_wrong_says_property_input_answer_and_cause(exercise: Exercise):
+    result = exercise(math.prod)
+    assert repr(result) == (
+        "ex_1_1: not right yet\n"
+        "  must hold:    it is the sum of the row\n"
+        "  input:        iterable = [1, 2, 5]\n"
+        "  your answer:  10\n"
+        "  expected:     8\n"
+        "  likely cause: That is the product."
+    )
+    assert exercise(lambda row: 7).cause == "Add them."
+    assert exercise(lambda row: sum(row) or 3).cause == "A sum of nothing is 0."
+
+
+def test_raised_shows_the_learners_frames_and_no_others(exercise: Exercise):
+    def answer(row):
+        return helper(row)
+
+    def helper(row):
+        return torch.tensor(row) @ torch.ones(7)
+
+    result = exercise(answer)
+    assert result.outcome == "raised"
+    lines = result.traceback.splitlines()
+    assert [line.split("in ")[-1] for line in lines if "line " in line] == ["answer", "helper"]
+    assert "return torch.tensor(row) @ torch.ones(7)" in result.traceback
+    assert lines[-1].startswith("RuntimeError")
+    assert result.inputs == [("row", "[1, 2, 5]")]
+
+
+def test_correct_says_how_many_properties_hold_and_the_afterword(exercise: Exercise):
+    result = exercise(sum)
+    assert result and exercise.solved
+    assert "all 2 properties hold" in repr(result) and "Well." in repr(result)
+
+
+def test_an_error_of_ones_own_is_not_taken_for_the_stub(exercise: Exercise):
+    def answer(row):
+        raise NotImplementedError("torch cannot do that")
+
+    assert exercise(answer).outcome == "raised"
+
+
+def test_leaving_the_notebook_is_the_learners_error_and_an_interrupt_is_not(exercise: Exercise):
+    assert exercise(lambda row: exit(1)).outcome == "raised"
+
+    def interrupted(row):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        exercise(interrupted)
+
+
+def test_an_answer_that_the_check_cannot_use_is_wrong_and_not_the_checks_crash():
+    made = Exercise("ex_1_1", hints=("A hint.",))
+
+    @made.property("its first entry is 1")
+    def _(answer):
+        expect(answer()[0], 1)
+
+    result = made(lambda: 5)
+    assert result.outcome == "wrong" and "not of the kind" in result.cause
+
+
+def test_an_error_in_a_method_of_the_learners_is_theirs():
+    class Answer:
+        def value(self):
+            return [][1]
+
+    made = Exercise("ex_1_1", hints=("A hint.",))
+
+    @made.property("it has a value")
+    def _(answer):
+        answer().value()
+
+    assert made(Answer).outcome == "raised"
+
+
+def test_what_an_answer_does_to_its_input_and_to_the_generator_spoils_nothing():
+    made = Exercise("ex_1_1", hints=("A hint.",))
+    row = torch.tensor([3.0, 1.0])
+
+    @made.property("it sorts")
+    def _(answer):
+        torch.manual_seed(5)
+        expect(answer(row), [1.0, 3.0])
+        expect(answer(row), [1.0, 3.0])
+
+    def in_place(row):
+        row.copy_(row.sort().values)
+        return row
+
+    before = torch.random.get_rng_state()
+    assert made(in_place)
+    assert row.tolist() == [3.0, 1.0]
+    assert torch.equal(torch.random.get_rng_state(), before)
+
+
+def test_a_message_cannot_run_in_the_page(exercise: Exercise):
+    html = exercise(lambda row: "<script>alert(1)</script>")._repr_html_()
+    assert "<script>" not in html and "&lt;script&gt;" in html
+    assert exercise(sum)._repr_html_().startswith("<div style='border-left:4px solid #009E73")
+
+
+# --- when a check raises ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("mode", "raising"),
+    [
+        ("show", set()),
+        ("raise", {"wrong", "raised"}),
+        ("grade", {"wrong", "raised", "not attempted"}),
+    ],
+)
+def test_only_where_it_is_told_to_does_a_check_raise(
+    exercise: Exercise, monkeypatch: pytest.MonkeyPatch, mode: str, raising: set[str]
+):
+    monkeypatch.setenv("GROKKIT_CHECKS", mode)
+    answers: dict[str, Any] = {
+        "wrong": lambda row: 7,
+        "raised": lambda row: [][0],
+        "not attempted": None,
+        "correct": sum,
+    }
+    for outcome, answer in answers.items():
+        if outcome not in raising:
+            assert exercise(answer).outcome == outcome
+            continue
+        with pytest.raises(CheckFailed) as caught:
+            exercise(answer)
+        assert "\n" not in str(caught.value) and str(caught.value).startswith("ex_1_1: ")
+        assert caught.value._render_traceback_() == [repr(caught.value.result)]
+
+
+def test_nbgrader_means_grading_and_an_unknown_mode_is_refused(
+    exercise: Exercise, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
+    with pytest.raises(CheckFailed):
+        exercise(None)
+    monkeypatch.setenv("GROKKIT_CHECKS", "shout")
+    with pytest.raises(SettingError, match="GROKKIT_CHECKS: got 'shout'; allowed: show, raise"):
+        exercise(None)
+
+
+# --- how an answer is compared ------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("got", "want"),
+    [
+        (0.30000000000000004, 0.3),
+        (torch.tensor([1, 2]), [1.0, 2.0]),
+        (np.array([[True]]), [[1]]),
+        ([torch.tensor(1.0), 2], (1, 2)),
+        (torch.ones(2, requires_grad=True), np.ones(2)),
+        (torch.ones(2, dtype=torch.bfloat16), [1, 1]),
+        ({"a": [1, 2], "b": "x"}, {"a": torch.tensor([1, 2]), "b": "x"}),
+        (("x", torch.ones(3)), ("x", [1, 1, 1])),
+        ([], torch.zeros(0)),
+        (float("nan"), float("nan")),
+        ({1, 2}, {2, 1}),
+    ],
+)
+def test_answers_are_compared_by_value_whatever_their_type(got: Any, want: Any):
+    assert alike(got, want)
+
+
+@pytest.mark.parametrize(
+    ("got", "want"),
+    [
+        (0.301, 0.3),
+        ([1, 2], [[1, 2]]),
+        ([1], 1),
+        (None, 0),
+        ("1", 1),
+        ({"a": 1}, {"a": 1, "b": 2}),
+        (("x", 1), ("x", 1, 1)),
+        (float("nan"), 1.0),
+        (1, "x"),
+        ([1, "x"], [1, 2]),
+    ],
+)
+def test_what_differs_differs(got: Any, want: Any):
+    assert not alike(got, want)
+
+
+@pytest.mark.parametrize(
+    ("got", "want", "said"),
+    [
+        (None, 1.0, "is there a `return`"),
+        (..., 1.0, "the place for your code"),
+        (lambda: 1, 1.0, "are the parentheses missing"),
+        (torch.ones(2, 3), torch.ones(3, 2), "Swap two axes?"),
+        ([1.0], 1.0, "shape (1,); expected: a single number"),
+        ([[1, 2], [3, 4]], [[1, 3], [2, 4]], "transposed"),
+        ([-1.0, 2.0], [1.0, -2.0], "sign is the other way round"),
+        ([3.0, 6.0], [1.0, 2.0], "3 times what is expected"),
+        ([float("nan"), 1.0], [0.0, 1.0], "has nan in it"),
+        ([True, False], [True, True], "1 of 2 entries differ"),
+        ("x", 1.0, "of type str; expected: numbers"),
+    ],
+)
+def test_common_slips_are_found_without_a_check_of_their_own(got: Any, want: Any, said: str):
+    with pytest.raises(Wrong) as caught:
+        expect(got, want, cause="Something else.")
+    assert said in caught.value.cause + caught.value.note
+
+
+def test_a_condition_that_is_no_equality():
+    require(2 > 1, "never said")
+    with pytest.raises(Wrong) as caught:
+        require(torch.tensor(0.5) > 1, "Too small.", got=torch.tensor(0.5), want="more than 1")
+    assert (caught.value.got, caught.value.want, caught.value.cause) == (
+        "0.5",
+        "more than 1",
+        "Too small.",
+    )
+
+
+def test_values_are_shown_short():
+    assert show(torch.tensor(1 / 3)) == "0.3333"
+    assert (
+        show(torch.arange(1000.0)).endswith("(shape (1000,))")
+        and len(show(torch.arange(1000))) < 80
+    )
+    assert show(("a", torch.tensor([1, 2]))) == "('a', [1, 2])"
+    assert show({"a": np.float64(0.5)}) == "{'a': 0.5}"
+    assert len(show("x" * 10_000)) < 500
+
+
+def test_a_call_is_kept_by_the_learners_own_names():
+    recorded = Recorded(lambda scores, mask=None: scores)
+    recorded(1, mask=2)
+    assert recorded.calls == [[("scores", 1), ("mask", 2)]]
+    with pytest.raises(LearnerError, match="missing 1 required positional argument"):
+        recorded()
+
+
+# --- names, hints and solutions -----------------------------------------------------------
+
+
+def test_exercises_are_found_by_name_and_a_slip_is_told_what_there_is():
+    assert "ex_1_2" in dir(check)
+    assert repr(check.ex_1_2) == "check.ex_1_2: call it with your answer; .hint() helps"
+    with pytest.raises(AttributeError, match="no exercise ex_1_9; allowed: ex_1_1, ex_1_2"):
+        _ = check.ex_1_9
+    with pytest.raises(AttributeError, match="no exercise ex_77_1; chapters with exercises: 1"):
+        _ = check.ex_77_1
+    with pytest.raises(AttributeError, match="check has no 'exercise'"):
+        _ = check.exercise
+
+
+def test_hints_come_one_by_one(exercise: Exercise):
+    assert repr(exercise.hint()) == "Hint 1 of 2: First."
+    both = "Hint 1 of 2: First.\nHint 2 of 2: Second.\nThat was the last one."
+    assert repr(exercise.hint()) == both
+    assert repr(exercise.hint()) == both
+    assert exercise.hint()._repr_markdown_() == both.replace("\n", "\n\n")
+
+
+def test_a_solution_is_shown_only_where_the_settings_allow_it(tmp_path: Path):
+    source = Path(grokkit.__file__).parents[1] / "solutions" / "01_sparse_tasks.py"
+    (tmp_path / source.name).write_text(source.read_text())
+    settings = tmp_path / "settings.toml"
+
+    def shown(attempted: bool) -> str:
+        return repr(reveal.reveal("ex_1_1", attempted, tmp_path))
+
+    code = "keepdim=True"
+    assert "Solutions are not shown here" in shown(True)  # no settings, no solutions
+    settings.write_text('show = "never"\n')
+    assert code not in shown(True)
+    settings.write_text('show = "after an attempt"\n')
+    assert "Try it first" in shown(False) and code not in shown(False)
+    assert code in shown(True) and "SOLUTION" not in shown(True)
+    settings.write_text('show = "always"\n')
+    assert code in shown(False) and "stay a column" in shown(False)
+    settings.write_text('show = "sometimes"\n')
+    with pytest.raises(SettingError, match="show: got 'sometimes'; allowed: always, after an"):
+        shown(True)
+
+
+def test_an_attempt_opens_the_solution_in_the_checkout():
+    exercise = Exercise("ex_1_1", hints=("A hint.",))
+    assert "Try it first" in repr(exercise.solution())
+    exercise(None)
+    assert "Try it first" in repr(exercise.solution())
+    exercise(lambda mask: mask)
+    assert "def oracle_attention" in exercise.solution()._repr_markdown_()
+
+
+def test_a_wheel_has_no_solutions(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    (tmp_path / "grokkit").mkdir()
+    (tmp_path / "solutions").mkdir()  # somebody's own folder, beside a package that is installed
+    monkeypatch.setattr(grokkit, "__file__", str(tmp_path / "grokkit" / "__init__.py"))
+    assert reveal.folder() is None
+    assert "ask whoever gave you this" in repr(reveal.reveal("ex_1_1", True))

@@ -1,0 +1,66 @@
+"""The line in each notebook's first cell: it installs on Colab and does nothing elsewhere."""
+
+import sys
+import types
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from grokkit.classroom import colab
+
+ROOT = Path(__file__).parents[2]
+NOTEBOOKS = [
+    *sorted((ROOT / "course").glob("*.ipynb")),
+    *sorted((ROOT / "exercises").glob("*.ipynb")),
+]
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    (tmp_path / "course").mkdir()
+    (tmp_path / "pyproject.toml").write_text("[project]\n")
+    return tmp_path / "course" / "01_lesson.py"
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_every_notebook_begins_with_it(path: Path):
+    cells = nbformat.read(path, as_version=4).cells
+    first = next(cell.source for cell in cells if cell.cell_type == "code")
+    assert first.splitlines()[0] == colab.line(path)
+    assert sum("google.colab" in cell.source for cell in cells) == 1
+
+
+def test_elsewhere_it_does_nothing(source: Path, capsys: pytest.CaptureFixture[str]):
+    exec(colab.line(source), {})
+    assert capsys.readouterr().out == ""
+
+
+def test_on_colab_it_installs_from_the_repository(source: Path, monkeypatch: pytest.MonkeyPatch):
+    address = "https://example.org/a/grokkit"
+    (source.parents[1] / "pyproject.toml").write_text(f'[project.urls]\nRepository = "{address}"\n')
+    monkeypatch.setitem(sys.modules, "google.colab", types.ModuleType("google.colab"))
+    asked: list[tuple[str, str]] = []
+    shell = types.SimpleNamespace(run_line_magic=lambda *words: asked.append(words))
+    exec(colab.line(source), {"get_ipython": lambda: shell})
+    assert asked == [("pip", f"install -q 'grokkit[course] @ git+{address}'")]
+
+
+def test_outside_of_a_checkout_there_is_none(source: Path):
+    (source.parents[1] / "pyproject.toml").unlink()
+    assert colab.line(source) == ""
+
+
+def test_without_a_repository_it_says_what_to_do(
+    source: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setitem(sys.modules, "google.colab", types.ModuleType("google.colab"))
+    exec(colab.line(source), {})
+    assert "%pip install the course" in capsys.readouterr().out
+
+
+def test_the_line_can_be_taken_out_again(source: Path):
+    text = f"{colab.line(source)}\nimport torch\ntorch.ones(2)"
+    assert (
+        colab.without(text) == colab.without(colab.without(text)) == "import torch\ntorch.ones(2)"
+    )

@@ -1,0 +1,289 @@
+"""The figure of every row: there for whatever has been run, and true to it."""
+
+import io
+from types import MappingProxyType
+
+import numpy as np
+import pytest
+import xarray as xr
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+from PIL import Image
+
+from grokkit import experiments, viz
+from grokkit.errors import SettingError
+from grokkit.experiments import ROWS, Times
+from grokkit.viz.rows import FIGURES
+from grokkit.viz.rows.strips import CENSORED, GROKKED, MEDIAN, median_words, summary
+from grokkit.viz.style import LOOKS
+from tests.experiments.tiny import history_of, tiny, understood
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+TRAINED = [name for name in ROWS if ROWS[name].arms()]
+NAN = np.nan
+
+
+@pytest.fixture(autouse=True)
+def tiny_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = {name: tiny(name) if name in TRAINED else ROWS[name] for name in ROWS}
+    monkeypatch.setattr(experiments, "ROWS", MappingProxyType(rows))
+
+
+def runs_of(name: str) -> xr.Dataset:
+    history = history_of(name)
+    assert history is not None
+    return history
+
+
+def words(figure: Figure) -> str:
+    """All text in a figure."""
+    return "\n".join(item.get_text() for item in figure.findobj(Text) if isinstance(item, Text))
+
+
+def lies_inside(figure: Figure) -> bool:
+    """Whether no text is cut off at the figure's edge; powers of ten are not looked at.
+
+    Matplotlib makes their labels for ticks outside the axes, too, and does not draw them.
+    """
+    figure.canvas.draw()
+    renderer = figure.canvas.get_renderer()  # type: ignore[attr-defined]
+    for item in figure.findobj(Text):
+        text = item.get_text().strip() if isinstance(item, Text) and item.get_visible() else ""
+        if text and not text.startswith("$"):
+            box = item.get_window_extent(renderer)
+            if box.x0 < -1 or box.y0 < -1:
+                return False
+            if box.x1 > figure.bbox.x1 + 1 or box.y1 > figure.bbox.y1 + 1:
+                return False
+    return True
+
+
+# --- every row ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", TRAINED)
+def test_every_row_has_a_figure_that_says_what_it_asks_and_how_many_seeds(name: str):
+    figure = viz.row_figure(name, understood(runs_of(name)))
+    data = viz.png(figure)
+    with Image.open(io.BytesIO(data)) as image:
+        assert 800 <= image.width <= 1000 and image.height <= 1000
+    assert len(data) < 80_000
+    text = words(figure)
+    assert ROWS[name].question in text
+    assert "2 seeds an arm" in text and "not run" not in text
+    for ax in figure.axes:
+        assert len(figure.axes) == 1 or ax.get_title("left") or ax.get_title("right")
+    assert lies_inside(figure)
+
+
+@pytest.mark.parametrize("name", TRAINED)
+def test_a_figure_can_be_drawn_where_nothing_has_been_memorised_or_understood(name: str):
+    history = runs_of(name)
+    never = history.assign(test_accuracy=0 * history.test_accuracy)
+    never = never.assign(train_accuracy=0 * history.train_accuracy)
+    assert lies_inside(viz.row_figure(name, never))
+
+
+@pytest.mark.parametrize(
+    ("name", "place"), [*((name, 0) for name in TRAINED), *((name, -1) for name in FIGURES)]
+)
+def test_with_one_run_it_draws_what_is_there_and_says_what_is_not(name: str, place: int):
+    history = understood(runs_of(name))
+    arm = list(experiments.ROWS[name].arms())[place]
+    one = history.isel(run=(history.arm.values == arm) & (history.seed.values == 1))
+    figure = viz.row_figure(name, one)
+    assert "not run: " in words(figure) and "1 seed an arm" in words(figure)
+    assert lies_inside(figure)
+
+
+@pytest.mark.parametrize("name", ["priors", "distractors"])
+def test_a_figure_needs_no_label_of_arms_and_no_order_of_runs(name: str):
+    history = understood(runs_of(name))
+    mixed = history.drop_vars("arm").isel(run=slice(None, None, -1))
+    assert viz.png(viz.row_figure(name, mixed)) == viz.png(viz.row_figure(name, history))
+
+
+@pytest.mark.parametrize("name", TRAINED)
+def test_without_runs_of_that_row_it_is_refused_in_one_line(name: str):
+    with pytest.raises(SettingError, match=r"history: got 'no History'; allowed: runs of"):
+        viz.row_figure(name, None)
+    other, arm = ("tasks", "parity") if name != "tasks" else ("four-phases", "decay 2")
+    others = runs_of(other).isel(run=runs_of(other).arm.values == arm)
+    with pytest.raises(SettingError, match=f"history: got '2 other runs'.* runs of {name} at"):
+        viz.row_figure(name, others)
+
+
+def test_there_is_no_figure_of_a_row_that_is_not_there():
+    with pytest.raises(SettingError, match="name: got 'five-phases'"):
+        viz.row_figure("five-phases", None)
+    assert set(FIGURES) <= set(ROWS)
+
+
+def test_seeds_that_only_some_arms_have_are_said_to_be_so():
+    history = understood(runs_of("tickets"))
+    gap = (history.arm.values != "dense") | (history.seed.values == 0)
+    assert "1 to 2 seeds an arm" in words(viz.row_figure("tickets", history.isel(run=gap)))
+
+
+# --- strips -------------------------------------------------------------------------------
+
+
+def points(figure: Figure, marks: dict) -> list[tuple[float, float]]:
+    """Where a strip has a mark of this kind: (epoch, height)."""
+    found = []
+    for line in figure.axes[0].get_lines():
+        fill = marks.get("markerfacecolor", marks.get("color"))
+        if line.get_marker() == marks["marker"] and to_rgb(line.get_markerfacecolor()) == to_rgb(
+            fill
+        ):
+            found += zip(line.get_xdata(), line.get_ydata(), strict=True)
+    return found
+
+
+def test_a_strip_has_one_dot_for_each_run_at_its_grok_epoch():
+    history = understood(runs_of("priors"))
+    dots = points(viz.row_figure("priors", history), dict(GROKKED))
+    assert len(dots) == history.sizes["run"]
+    assert {epoch for epoch, _ in dots} == {20.0}
+    assert len(set(dots)) == len(dots)  # none hides another
+
+
+def test_a_censored_run_is_an_open_arrow_at_its_last_epoch_and_is_counted():
+    history = understood(runs_of("priors"))
+    late = (history.arm != "KL 1") | (history.seed == 0)
+    history["test_accuracy"] = history.test_accuracy.where(late, 0.1)
+    figure = viz.row_figure("priors", history)
+    ((epoch, height),) = points(figure, dict(CENSORED))
+    place = list(experiments.ROWS["priors"].arms()).index("KL 1")
+    assert epoch == 30 and round(height) == place
+    text = words(figure)
+    assert "1/2" in text and "censored" in text and text.count("2/2") == 7
+
+
+def test_a_median_is_drawn_only_where_it_is_known():
+    history = understood(runs_of("priors"))
+    late = (history.arm != "KL 1") | (history.seed == 0)
+
+    def medians(one: xr.Dataset) -> int:
+        lines = viz.row_figure("priors", one).axes[0].get_lines()
+        return sum(line.get_linewidth() == MEDIAN["linewidth"] for line in lines)
+
+    assert medians(history) == 8
+    assert medians(history.assign(test_accuracy=history.test_accuracy.where(late, 0.1))) == 7
+
+
+def of(*values: float) -> Times:
+    return Times(np.array(values, dtype=float), np.full(len(values), 4000.0))
+
+
+@pytest.mark.parametrize(
+    ("times", "says"),
+    [
+        (of(3000, 3100, 3200), "3,100"),
+        (of(3000, NAN, NAN), "> 4,000"),
+        (of(3000, NAN), "> 3,500"),
+        (of(NAN, NAN), "never"),
+    ],
+)
+def test_a_median_in_words_never_says_more_than_is_known(times: Times, says: str):
+    assert median_words(times) == says
+
+
+def test_the_words_beside_an_arm_count_what_grokked_and_what_did_not_even_memorise():
+    assert summary(of(3000, NAN, 3100), of(100, 100, 100)) == "3,100, 2/3"
+    assert summary(of(NAN, NAN), of(100, NAN)) == "never, 0/2  (memorised 1/2)"
+
+
+# --- figures of their own -----------------------------------------------------------------
+
+
+def test_four_phases_draws_the_waits_of_all_runs_and_the_slope_that_is_claimed():
+    history = understood(runs_of("four-phases"))
+    figure = viz.row_figure("four-phases", history)
+    waits = figure.axes[-1]
+    assert waits.get_xscale() == waits.get_yscale() == "log"
+    line = next(line for line in waits.get_lines() if "slope -1" in str(line.get_label()))
+    x, y = (np.log(np.asarray(values, dtype=float)) for values in line.get_data())
+    np.testing.assert_allclose(np.diff(y) / np.diff(x), -1)
+    text = words(figure)
+    assert "decay 0: never" not in text and text.count("2/2") >= 6
+    assert "(censored)" in text
+
+
+def test_kl_acceleration_fits_each_seed_and_says_the_floor():
+    history = understood(runs_of("kl-acceleration"))
+    strengths = history.kl_strength.values
+    when = 5 + 1 / np.where(strengths > 0, strengths, 1)
+    # Epochs of records are a grid; here each run groks at its place on 5 + 1 / beta.
+    epoch = history.epoch.values / 30 * 120
+    stretched = history.assign_coords(epoch=np.round(epoch).astype(int))
+    grokked = stretched.epoch >= xr.DataArray(when, dims="run")
+    stretched["test_accuracy"] = xr.where(grokked, 1.0, 0.1).transpose("run", "epoch")
+    stretched = stretched.assign_coords(ended=("run", np.full(stretched.sizes["run"], 120)))
+    figure = viz.row_figure("kl-acceleration", stretched)
+    text = words(figure)
+    assert "floor" in text and "slope" in text and "R²" in text and "no prior: " in text
+    fits = [line for line in figure.axes[0].get_lines() if len(line.get_xydata()) == 200]
+    assert len(fits) == 2  # one for each seed
+
+
+def test_norm_vs_structure_has_nine_panels_that_say_where_they_end():
+    figure = viz.row_figure("norm-vs-structure", understood(runs_of("norm-vs-structure")))
+    assert len(figure.axes) == 9
+    text = words(figure)
+    assert text.count("test ends at 1.00; 2/2 reach 0.99") == 9
+    assert "band: least to greatest" in text and "median over seeds" in text
+
+
+def test_norm_vs_structure_names_the_panels_that_were_not_run():
+    history = runs_of("norm-vs-structure")
+    some = history.isel(run=~np.char.startswith(history.arm.values.astype(str), "norm held"))
+    assert "not run: norm held, oracle" in words(viz.row_figure("norm-vs-structure", some))
+
+
+def test_starvation_bound_shows_every_record_of_every_seed_and_three_bounds():
+    history = runs_of("starvation-bound")
+    figure = viz.row_figure("starvation-bound", history)
+    marker = LOOKS["gradient"].marker
+    for ax in figure.axes:
+        assert ax.get_xscale() == ax.get_yscale() == "log"
+        shown = sum(
+            len(line.get_xydata()) for line in ax.get_lines() if line.get_marker() == marker
+        )
+        assert shown == 2 * history.sizes["epoch"]
+    for bound in ("bound (4)", "by position", "linear in the loss"):
+        assert bound in words(figure)
+
+
+def test_distractors_has_a_column_for_each_kind_and_counts_with_and_without_the_prior():
+    figure = viz.row_figure("distractors", understood(runs_of("distractors")))
+    assert len(figure.axes) == 8
+    text = words(figure)
+    assert text.count("no prior 2/2, KL prior 2/2") == 4
+    assert "band: least to greatest" in text
+
+
+def test_routing_shows_the_accuracy_at_every_length():
+    history = runs_of("routing")
+    figure = viz.row_figure("routing", history)
+    labels = [label.get_text() for label in figure.axes[0].get_xticklabels()]
+    assert labels == ["6", "8", "12", "16", "24"]
+    fixed = history.isel(run=np.char.startswith(history.arm.values.astype(str), "moving"))
+    assert len(viz.row_figure("routing", fixed).axes) == 1  # none of them was tested on others
+
+
+def test_the_theory_needs_no_runs_and_shows_the_claim_below_the_flow():
+    figure = viz.row_figure("theory", None)
+    text = words(figure)
+    assert "no training" in text and "(52)" in text and lies_inside(figure)
+    lines = {str(line.get_label()): line for line in figure.axes[0].get_lines()}
+    flow = next(line for label, line in lines.items() if label.startswith("the flow"))
+    claimed = next(line for label, line in lines.items() if label.startswith("claimed"))
+    allowed = next(line for label, line in lines.items() if label.startswith("guaranteed"))
+    x, y = flow.get_xydata().T
+    assert (claimed.get_xydata()[:, 1] < y).all()  # claimed to be an upper bound
+    assert (allowed.get_xydata()[:, 1] >= y - 1e-9).all()
+    late = np.diff(np.log(y[-20:])) / np.diff(np.log(x[-20:]))
+    np.testing.assert_allclose(late, -1, atol=0.01)

@@ -1,0 +1,257 @@
+"""The pictures of the widgets: what each says of its state, in words and in lines."""
+
+import io
+
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+from PIL import Image
+
+from grokkit import runs, theory, viz
+from grokkit.diagnostics import fit_inverse, hindsight_conditions
+from grokkit.errors import SettingError
+from grokkit.training import RunSpec, train
+from grokkit.viz.beta_sweep import arrival_times, inverse_law
+from grokkit.viz.style import fixed_picture, style
+from tests.viz.small import small_history
+from tests.viz.sweep import BETAS, sweep_history
+
+
+@pytest.fixture(scope="module")
+def classroom() -> xr.Dataset:
+    return runs.load("classroom")
+
+
+def words(figure: Figure) -> str:
+    """All text in a figure."""
+    return "\n".join(item.get_text() for item in figure.findobj(Text) if isinstance(item, Text))
+
+
+def look_at(figure: Figure) -> str:
+    """The text of a figure that fits into a notebook: size in dots, size in bytes."""
+    data = viz.png(figure)
+    with Image.open(io.BytesIO(data)) as image:
+        assert 850 <= image.width <= 1000 and image.height <= 560
+    assert len(data) < 40_000
+    return words(figure)
+
+
+def titled(figure: Figure, title: str) -> Axes:
+    """The one panel of that title."""
+    (ax,) = [ax for ax in figure.axes if title in ax.get_title("left")]
+    return ax
+
+
+def test_the_axes_of_a_fixed_picture_stand_where_they_stood():
+    def corners(label: str) -> tuple[float, ...]:
+        with style():
+            figure = fixed_picture(6, 3)
+            ax = figure.subplots()
+            ax.set_ylabel(label)
+            viz.png(figure)
+        return tuple(ax.get_position().extents)
+
+    assert corners("short") == corners("much, much\nlonger")
+
+
+# --- routing ------------------------------------------------------------------------------
+
+weights = st.floats(0.01, 1.0)
+
+
+@settings(max_examples=50)
+@given(st.lists(weights, min_size=5, max_size=5), weights)
+def test_the_distance_lies_between_its_bounds_for_every_attention(mine: list[float], other: float):
+    routing = viz.Routing(weights=np.array(mine), other_weight=other)
+    lower, upper = routing.bounds
+    assert lower - 1e-12 <= routing.distance <= upper + 1e-12
+    h, h_other = routing.pooled
+    assert routing.distance == pytest.approx(np.linalg.norm(h - h_other), abs=1e-12)
+    # h lies alpha_i of the way from m to v_i.
+    way = routing.centroid + routing.masses[0] * (routing.pair[0] - routing.centroid)
+    np.testing.assert_allclose(h, way)
+
+
+def test_the_routing_plane_says_what_holds():
+    text = look_at(viz.routing_plane(viz.Routing()))
+    assert "Too close together: ‖h − h′‖ is 0.26, and the MLP needs 0.57" in text
+    assert "holds in x and holds in x′" in text
+    kl = theory.kl_divergence(np.array([0.5, 0, 0.5, 0, 0]), np.full(5, 0.2))
+    assert f"KL {kl:.2f} nats in x" in text
+    sharp = viz.Routing(weights=np.array([1.0, 0.01, 1.0, 0.01, 0.01]), other_weight=0.05)
+    text = look_at(viz.routing_plane(sharp))
+    assert "Far enough apart" in text and "holds in x and is broken in x′" in text
+    assert "0: says nothing" in text
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"weights": np.zeros(5)}, "weights"),
+        ({"other_weight": 0.0}, "weights"),
+        ({"position": 1}, "position"),
+        ({"position": 9}, "position"),
+    ],
+)
+def test_a_routing_that_makes_no_sense_is_refused(change: dict, field: str):
+    with pytest.raises(SettingError, match=f"{field}: got"):
+        viz.Routing(**change)
+
+
+# --- the condition plane ------------------------------------------------------------------
+
+
+def test_the_plane_says_which_conditions_hold_and_where_they_come_from(classroom: xr.Dataset):
+    seen = hindsight_conditions(classroom).isel(run=0)
+    start = look_at(viz.condition_plane(classroom, 0, 0))
+    # Both hold before anything is learned: they do not say that it is.
+    assert "Epoch 0: Both conditions hold; 2% of the unseen answers right" in start
+    assert f"as measured when phase 4 began, at {int(seen.epoch):,}" in start
+    assert f"γ = {float(seen.gamma):.2g}" in start and f"r_max = {float(seen.r_max):.3g}" in start
+    assert "Neither condition holds" in words(viz.condition_plane(classroom, 0, 500))
+    assert "B holds, N does not" in words(viz.condition_plane(classroom, 0, 3500))
+    assert "Both conditions hold; 99%" in words(viz.condition_plane(classroom))
+
+
+def test_without_thresholds_the_plane_says_so(classroom: xr.Dataset):
+    early = classroom.sel(epoch=slice(0, 1000))
+    text = look_at(viz.condition_plane(early, 1))
+    assert "No thresholds: this run has not grokked" in text
+    assert "r_max =" not in text
+    given = words(viz.condition_plane(early, 1, gamma=0.1, r_max=30.0))
+    assert "γ and r_max as given" in given and "r_max = 30 or less" in given
+
+
+@pytest.mark.parametrize("change", [{"gamma": 0.0}, {"r_max": -1.0}, {"run": 5}])
+def test_the_plane_refuses_what_makes_no_sense(classroom: xr.Dataset, change: dict):
+    with pytest.raises(SettingError, match=f"{next(iter(change))}: got"):
+        viz.condition_plane(classroom, **change)
+
+
+# --- one run at one epoch -----------------------------------------------------------------
+
+
+def test_a_run_at_an_epoch_shows_attention_accuracy_and_gradient(classroom: xr.Dataset):
+    figure = viz.run_at_epoch(classroom, 2, 2000)
+    text = look_at(figure)
+    now = classroom.isel(run=2).sel(epoch=2000, method="nearest")
+    assert f"Epoch {int(now.epoch):,}, phase 2 (plateau): 100% of the train answers" in text
+    assert f"KL {float(now.kl):.2f} nats" in text and "seed 2" in text
+    gradient = titled(figure, "What pulls")
+    measured, *_ = [line for line in gradient.get_lines() if line.get_label() == "measured"]
+    bound, *_ = [line for line in gradient.get_lines() if line.get_label() == "bound (4)"]
+    assert (np.asarray(measured.get_ydata()) < np.asarray(bound.get_ydata())).all()
+
+
+def test_every_record_of_a_trained_run_can_be_drawn():
+    spec = RunSpec().with_(p=5, train_fraction=0.5, epochs=20, record_every=10, d_mlp=8)
+    history = train(spec, progress=False)
+    for epoch in (0, 10, 20):
+        assert f"Epoch {epoch}" in look_at(viz.run_at_epoch(history, 0, epoch))
+        assert f"Epoch {epoch}" in look_at(viz.condition_plane(history, 0, epoch))
+
+
+# --- phases by hand -----------------------------------------------------------------------
+
+
+def test_the_rule_is_in_the_picture_only_when_it_is_revealed():
+    history = small_history()
+    asked = look_at(viz.phases_by_hand(history, 0, [50, 300, 600]))
+    assert "2 plateau" in asked and "?" in asked and "rule (dotted)" not in asked
+    shown = look_at(viz.phases_by_hand(history, 0, [50, 300, 600], reveal=True))
+    assert "1|2: 100, you said 50;  2|3: 300, you said 300;  3|4: 400, you said 600" in shown
+
+
+def test_a_border_that_the_records_do_not_reach_is_not_reached():
+    early = small_history().sel(epoch=slice(0, 200))
+    shown = words(viz.phases_by_hand(early, 0, [100, 100, 200], reveal=True))
+    assert "3|4: not reached, you said 200" in shown
+
+
+@pytest.mark.parametrize("borders", [[1, 2], [3, 2, 1], [0, 5, 4]])
+def test_borders_that_run_backward_are_refused(borders: list[int]):
+    with pytest.raises(SettingError, match="borders: got"):
+        viz.phases_by_hand(small_history(), 0, borders)
+
+
+# --- a sweep of beta ----------------------------------------------------------------------
+
+
+def test_a_sweep_is_the_runs_that_differ_in_seed_and_strength_alone():
+    sweep = sweep_history()
+    others = sweep_history((1.0,), learning_rate=0.01)
+    mixed = xr.concat([sweep, others], dim="run")
+    found = viz.find_sweep(mixed)
+    assert found.betas == BETAS
+    assert found.left_out == 2 and found.history.sizes["run"] == 8
+    assert "2 runs of other settings left out" in look_at(viz.beta_picture(found, 0.1))
+    # How long a run was allowed to be does not change what it would do.
+    longer = xr.concat([sweep, sweep_history((0.3,), stop_after=500)], dim="run")
+    assert viz.find_sweep(longer).betas == (0.0, 0.01, 0.1, 0.3, 1.0)
+
+
+def test_the_law_and_the_point_of_the_chosen_strength_are_in_words():
+    found = viz.find_sweep(sweep_history())
+    fit = inverse_law(found)
+    figure = viz.beta_picture(found, 0.1)
+    text = look_at(figure)
+    assert f"the line says {fit.at(0.1):,.0f}" in text
+    assert f"grok epoch = {fit.floor:,.0f} + {fit.slope:,.3g}/β, R² {fit.r_squared:.2f}" in text
+    line, *_ = [
+        one for one in titled(figure, "1/β").get_lines() if one.get_label() == "floor + slope/β"
+    ]
+    x, y = (np.asarray(data, dtype=float) for data in line.get_data())
+    np.testing.assert_allclose(y, fit.floor + fit.slope * x)
+
+
+def test_the_fit_leaves_runs_without_a_prior_out_and_counts_the_censored():
+    history = sweep_history()
+    never = history.kl_strength.values == 0.01
+    accuracy = history.test_accuracy.where(~xr.DataArray(never, dims="run"), 0.5)
+    found = viz.find_sweep(history.assign(test_accuracy=accuracy))
+    fit = inverse_law(found)
+    assert (fit.used, fit.censored) == (4, 2)
+    expected = fit_inverse([0.1, 0.1, 1.0, 1.0], [1200.0, 1300.0, 1050.0, 1150.0])
+    assert fit.slope == pytest.approx(expected.slope)
+    text = look_at(viz.beta_picture(found, 0.01))
+    assert "groks not within the runs (median; 0 of 2 runs do)" in text
+    assert "2 not grokked left out" in text
+
+
+def test_the_claimed_time_goes_as_one_over_beta_with_one_factor_for_all():
+    times = arrival_times(viz.find_sweep(sweep_history(seeds=3)))
+    beta = times.kl_strength.values
+    product = (times.claimed * beta).values[beta > 0]
+    np.testing.assert_allclose(product, product[0])
+    ratio = (times.claimed / times.measured).values[beta > 0]
+    assert np.median(ratio) == pytest.approx(1)
+    assert np.isnan(times.claimed.values[beta == 0]).all()
+
+
+def test_every_strength_can_be_drawn_and_no_other():
+    found = viz.find_sweep(sweep_history())
+    for beta in found.betas:
+        assert f"β = {beta:g}" in look_at(viz.beta_picture(found, beta))
+    with pytest.raises(SettingError, match=r"beta: got 0\.5; allowed: 0, 0\.01, 0\.1, 1"):
+        viz.beta_picture(found, 0.5)
+
+
+# --- while it is trained ------------------------------------------------------------------
+
+
+def test_a_run_that_has_not_begun_says_how_to_begin():
+    assert "Nothing trained yet: press Start" in look_at(viz.live_curves(None, 3000))
+
+
+def test_the_axis_of_epochs_is_as_long_as_the_whole_run():
+    history = small_history(1)
+    short = viz.live_curves(history.isel(epoch=slice(3)), 1000, "below", before=history)
+    text = look_at(short)
+    assert "Not memorised by epoch 50" in text and "below" in text
+    for title in ("What it gets right", "Where it looks"):
+        assert titled(short, title).get_xlim() == (0, 1000)
