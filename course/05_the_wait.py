@@ -51,7 +51,9 @@ live = grokkit.presets["live"]
 # %%
 eta, w = live.optimizer.learning_rate, live.optimizer.weight_decay
 a = eta * w
-print(f"each step takes {a:.1%} off every weight; alone it would halve them in {np.log(2) / a:.0f}")
+print(
+    f"each step takes {a:.1%} off every weight; alone it would halve them in {np.log(2) / a:.0f} steps"
+)
 
 # %% [markdown]
 # But $U$ is not 0. The paper asks only that an optimizer be **norm-contractive** (Definition
@@ -82,9 +84,8 @@ def books(before, after, eta, w):
 #
 # We keep these books for the MLP of a real run, at every single step.
 
+
 # %%
-
-
 def train_with_books(spec):
     """Train one run; its History, and the books of its MLP at every step."""
     trainer, kept = Trainer([spec]), []
@@ -509,7 +510,7 @@ widgets.LiveTraining()
 # | --- | --- | --- |
 # | Without decay the wait does not end; the more decay, the shorter it is | five of five recorded seeds | a run without decay that groks: with other data, or a hundred times as long |
 # | The wait goes about as 1/decay | medians over a factor of eight; single seeds scatter, and the same product made with a larger learning rate waits less | a finer sweep whose slope is not -1 |
-# | On the plateau, AdamW puts back most of what decay takes | one live run here, at every one of its steps | a run on which the norm falls freely |
+# | On the plateau, AdamW puts back most of what decay takes | one live run here, step by step | a run on which the norm falls freely |
 # | Definition 3.2 does not make a norm fall | a counterexample: Lion | nothing: one is enough |
 # | Equation (5) misses the wait by more than a factor of ten | five of five recorded seeds | an $r_{\max}$ known beforehand with which it fits |
 # | The train loss does not rise before attention moves | five of five recorded seeds | a setting in which it does |

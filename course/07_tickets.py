@@ -200,18 +200,12 @@ for name, h in race.items():
     print(f"{name:18} {when(h):,.0f}" if when(h) < np.inf else f"{name:18} not yet")
 
 # %% tags=["nbval-ignore-output"]
-beside(
-    "07 lottery ticket with the oracle",
-    my_lottery_oracle,
-    grok_epoch(race["lottery, oracle"], 0.95).item(),
-)
+epoch = grok_epoch(race["lottery, oracle"], 0.95).item()
+beside("07 lottery ticket with the oracle", my_lottery_oracle, epoch)
 
 # %% tags=["nbval-ignore-output"]
-beside(
-    "07 Bayesian ticket with a teacher",
-    my_bayesian_teacher,
-    grok_epoch(race["Bayesian, teacher"], 0.95).item(),
-)
+epoch = grok_epoch(race["Bayesian, teacher"], 0.95).item()
+beside("07 Bayesian ticket with a teacher", my_bayesian_teacher, epoch)
 
 # %% [markdown]
 # Here are five fresh seeds of each, at a smaller learning rate and with five times as many epochs.
@@ -257,20 +251,12 @@ gentle = {
     )
     for name, one in masks.items()
 }
-looks = {"half, lottery": {"color": "#E8A100"}, "half, random": {"color": "#9A9A9A"}}
+colors |= {"half, lottery": "#E8A100", "half, random": "#9A9A9A"}
+shown = {"dense": race["dense"]} | gentle
 viz.lines(
     [
-        viz.Line(
-            race["dense"].epoch,
-            race["dense"].test_accuracy[0],
-            "dense",
-            "test",
-            {"color": "#262626"},
-        )
-    ]
-    + [
-        viz.Line(h.epoch, h.test_accuracy[0], name, "test", looks[name])
-        for name, h in gentle.items()
+        viz.Line(h.epoch, h.test_accuracy[0], name, "test", {"color": colors[name]})
+        for name, h in shown.items()
     ],
     title="A gentler cut: the mask carries something, and costs more",
     below="fresh weights of seed 0, half of each matrix pruned; one live run each",

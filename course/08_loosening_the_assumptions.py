@@ -19,6 +19,8 @@
 # earlier run, choose *Kernel → Restart Kernel and Clear Outputs of All Cells* first.
 
 # %%
+import textwrap
+
 import numpy as np
 import torch
 
@@ -132,15 +134,22 @@ beside(f"08 the prior helps, {name}", my_bet, bool(fast <= 0.8 * slow))
 
 # %%
 def recorded(row):
-    """The figure of a recorded row, or a word that it is not there."""
-    history = experiments.recorded(row)
-    return "not recorded" if history is None else viz.row_figure(row, history)
+    """The figure of a recorded row."""
+    return viz.row_figure(row, experiments.recorded(row))
+
+
+def verdicts(row):
+    """The claims of a row and what became of them; ``experiments.claims(row)`` says why."""
+    for result in experiments.claims(row):
+        print(
+            textwrap.fill(f"[{result.verdict}] {result.claim.says}", 90, subsequent_indent="    ")
+        )
 
 
 # %% [markdown]
 # ## 2. Who may be the teacher?
 #
-# The prior of lesson 06 knows the oracle. Who has an oracle? Four other things that one could tell a
+# The prior of lesson 06 knows the oracle. Who has an oracle? Here are four things that one could tell a
 # network, each in words and as what is added to the loss:
 #
 # | prior | says | adds |
@@ -179,22 +188,17 @@ my_order_of_priors = None
 recorded("priors")
 
 # %%
-experiments.claims("priors")
+verdicts("priors")
 
 # %%
 names = {"kl": "KL 1", "teacher": "teacher", "entropy": "entropy", "nothing": "baseline"}
 history = experiments.recorded("priors")
-if history is not None:
-    median = {
-        short: float(
-            grok_epoch(history.isel(run=(history.arm == arm).values), 0.95).fillna(np.inf).median()
-        )
-        for short, arm in names.items()
-    }
-    order = sorted(median, key=median.get)
-    print("median epoch of 95 %:", {short: median[short] for short in order})
-else:
-    order = "not recorded"
+median = {}
+for short, arm in names.items():
+    epochs = grok_epoch(history.isel(run=(history.arm == arm).values), 0.95)
+    median[short] = epochs.fillna(np.inf).median().item()  # a run that never came is the latest
+order = sorted(median, key=median.get)
+print("median epoch of 95 %:", {short: median[short] for short in order})
 beside("08 order of the priors", my_order_of_priors, order)
 
 # %% [markdown]
@@ -207,6 +211,9 @@ beside("08 order of the priors", my_order_of_priors, order)
 # asks only that it be nearly as good. What does an imperfect teacher know that the perfect
 # oracle does not? Our guess is that it does not insist on exactly one half and exactly nothing. It
 # is a guess, and lesson 10 is for those.
+#
+# (This list is the short form. `experiments.claims("priors")` shows every part of every claim with
+# what was seen, as for the next row.)
 #
 # And **when** matters more than how long. A prior at the beginning that is then taken away does as
 # well as one that stays. A late one, begun on the plateau, is hardly better than none.
@@ -255,9 +262,8 @@ for network in ("baseline", "kl"):
 my_share_with_letters = None
 my_share_with_numbers = None
 
+
 # %%
-
-
 def mass_on_numbers(token, place, sequences):
     """The attention that the two numbers get, from what tokens and places say; a mean."""
     n = sequences.tokens.shape[1]
@@ -372,7 +378,7 @@ beside("08 two heads tell them apart", my_heads_can_tell, not np.allclose(*poole
 # %% [markdown]
 # Both look hard at the right place, and one says the opposite of the other. **Heads can cancel.** So
 # enough summed mass does not guarantee anything by itself. (No trained network has to be so
-# perverse. But a theorem must not rely on that; and wait for the table below.)
+# perverse. But a theorem must not rely on that.)
 #
 # On the other hand some tasks *need* two heads. In the group of permutations the order matters: ab
 # is not ba. One head that looks at both factors equally pools the sum of their values. And a sum
@@ -402,7 +408,7 @@ print("two heads tell ab from ba: ", not torch.allclose(*two_heads))
 recorded("tasks")
 
 # %%
-experiments.claims("tasks")
+verdicts("tasks")
 
 # %% [markdown]
 # Is it only addition? The bound on the gradient holds everywhere, as a theorem should. The rest of
@@ -421,14 +427,11 @@ my_four_heads_that_grok = None
 recorded("geometry")
 
 # %%
-experiments.claims("geometry")
+verdicts("geometry")
 
 # %%
-history = experiments.recorded("geometry")
-if history is not None:
-    grokked = sum(experiments.row("geometry").evidence(history).grokked("4 heads", 0.95).reached)
-else:
-    grokked = "not recorded"
+evidence = experiments.row("geometry").evidence(experiments.recorded("geometry"))
+grokked = sum(evidence.grokked("4 heads", 0.95).reached)
 beside("08 networks with four heads that grok", my_four_heads_that_grok, grokked)
 
 # %% [markdown]
@@ -541,13 +544,13 @@ beside(
 recorded("assumptions")
 
 # %%
-experiments.claims("assumptions")
+verdicts("assumptions")
 
 # %%
 recorded("autoregressive")
 
 # %%
-experiments.claims("autoregressive")
+verdicts("autoregressive")
 
 # %% [markdown]
 # Another optimizer is another story: Muon is quick and Lion never gets there, and its norm *rises*

@@ -399,9 +399,8 @@ when = {name: half_way(values, history) for name, values in five.items()}
 for name, epochs in when.items():
     print(f"{name:23}", "".join(f"{epoch:7}" for epoch in epochs))
 
+
 # %% tags=["nbval-ignore-output"]
-
-
 def way(values):
     """How much of its way from memorising to the end a measure has made: 0 to 1; seed 0."""
     start = np.searchsorted(history.epoch, memorise_epoch(history)[0])

@@ -45,9 +45,8 @@ from grokkit.viz.rows.strips import strip_figure
 # Whatever you predicted in this course was kept, with your *first* answer, whatever you wrote
 # later. Here it is beside what came out:
 
+
 # %% tags=["nbval-ignore-output"]
-
-
 def look_back(predictions):
     """Every kept prediction, and how many of the numbers were right within a factor of 2."""
     close, numbers = 0, 0

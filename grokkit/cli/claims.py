@@ -53,7 +53,10 @@ def main(argv: Sequence[str]) -> int:
 
     _check(options)
     if options.out is not None or options.check is not None:
-        return _document(options)
+        code = _document(options)
+        for row in experiments.ROWS.values() if options.figures is not None else ():
+            _draw(row, experiments.recorded(row.name, options.size), options)
+        return code
     try:
         given = None if options.history is None else _load(options.history)
     except (OSError, ValueError) as problem:

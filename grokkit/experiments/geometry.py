@@ -41,14 +41,14 @@ def setup(size: Size) -> Arms:
 def structure_by_width(evidence: Evidence) -> list[Part]:
     """The rank correlation of width with the epoch at which KL is small."""
     names = [name for name in evidence.arms if name.startswith("d ")]
-    widths = [int(name.removeprefix("d ")) for name in names]
+    widths = [float(name.removeprefix("d ")) for name in names]
     times = []
     for name in names:
         arm = evidence.arm(name)
         first = arm.epoch.where(arm.kl <= STRUCTURE).min("epoch").values
         times.append(Times(first.astype(float), arm.ended.values.astype(float)))
     ranks = rank_correlations(widths, np.stack([one.values for one in times]))
-    medians = "; ".join(f"d {width}: {one}" for width, one in zip(widths, times, strict=True))
+    medians = "; ".join(f"d {width:g}: {one}" for width, one in zip(widths, times, strict=True))
     says = f"rank correlation of d and the epoch of KL <= {STRUCTURE} at most -0.8"
     return [part(says, if_known(ranks, lambda rank: rank <= -0.8), f"{spread(ranks)} ({medians})")]
 

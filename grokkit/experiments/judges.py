@@ -124,7 +124,7 @@ def if_known(values: Iterable[float], holds: Callable[[float], bool]) -> list[bo
 
 
 def rank_correlations(
-    settings: Sequence[float], epochs: Float[np.ndarray, "setting seed"]
+    settings: Sequence[float | int], epochs: Float[np.ndarray, "setting seed"]
 ) -> list[float]:
     """For each seed, the rank correlation of a setting with an epoch.
 

@@ -109,7 +109,7 @@ def attention_time(evidence: Evidence) -> list[Part]:
     for weak, strong in ((0.01, 0.1), (0.1, 1.0)):
         long, short = _attention_epochs(evidence, weak), _attention_epochs(evidence, strong)
         says = f"KL below {SMALL_KL} takes 5 to 20 x as long at beta {weak:g} as at {strong:g}"
-        parts.append(part(says, long.ratio_within(short, 5, 20), f"{long} and {short}"))
+        parts.append(part(says, long.ratio_within(short, 5.0, 20.0), f"{long} and {short}"))
     return parts
 
 

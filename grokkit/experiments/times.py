@@ -54,7 +54,7 @@ class Times:
         """For each seed, whether the epoch came."""
         return [bool(one) for one in np.isfinite(self.values)]
 
-    def sooner(self, other: "Times", factor: float = 1.0) -> list[bool | None]:
+    def sooner(self, other: "Times", factor: float | int = 1.0) -> list[bool | None]:
         """For each seed, whether this came by ``factor`` times the other's epoch.
 
         Where one is censored its last epoch decides if it can; where both are, nothing can
@@ -67,7 +67,9 @@ class Times:
         pairs = zip(self.values, self.last, other.values, other.last, strict=True)
         return [_sooner(a, a_last, factor * b, factor * b_last) for a, a_last, b, b_last in pairs]
 
-    def ratio_within(self, other: "Times", low: float, high: float) -> list[bool | None]:
+    def ratio_within(
+        self, other: "Times", low: float | int, high: float | int
+    ) -> list[bool | None]:
         """For each seed, whether this epoch over the other's lies between two bounds.
 
         A censored epoch is beyond its run's last, so a ratio may be known to be too large

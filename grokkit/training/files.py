@@ -7,6 +7,8 @@ import time
 from importlib.resources import files
 from pathlib import Path
 
+from grokkit.errors import refuse
+
 RECORDED = "recorded:"
 """How the name of a file that comes with the package begins."""
 
@@ -20,11 +22,18 @@ def locate(name: str | Path) -> Path:
     A spec names the files it needs, and must mean the same on every machine: so a name such
     as ``recorded:sources/source.safetensors`` stands for a file in the package's own folder
     ``grokkit/runs``. Every other name is a path.
+
+    Raises:
+        SettingError: the name after ``recorded:`` leads out of that folder.
     """
     text = str(name)
     if not text.startswith(RECORDED):
         return Path(name)
-    return Path(str(files("grokkit"))) / "runs" / text.removeprefix(RECORDED)
+    folder = Path(str(files("grokkit"))) / "runs"
+    path = folder / text.removeprefix(RECORDED)
+    if not path.resolve().is_relative_to(folder.resolve()):
+        refuse("file", text, f"{RECORDED}NAME with a NAME in {folder}")
+    return path
 
 
 def write_whole(path: str | Path, data: bytes) -> Path:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
 from grokkit.diagnostics import grok_epoch, memorise_epoch, phase_borders
 from grokkit.training.files import write_whole
 from grokkit.training.outcome import Outcome

@@ -67,7 +67,7 @@ def condition_plane(
     with style():
         figure = fixed_picture(9.6, 4.4)
         plane, accuracy = figure.subplots(1, 2, width_ratios=[1.5, 1])
-        figure.subplots_adjust(wspace=0.22, left=0.075)
+        figure.subplots_adjust(wspace=0.22, left=0.085)
         _regions(plane, one, gamma, r_max)
         _walk(plane, one, at)
         _accuracy(accuracy, one, at)

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.ticker import MaxNLocator
 
 from grokkit.viz.run_panels import headline
 from grokkit.viz.style import (
@@ -49,15 +50,17 @@ def live_curves(
                 if before is not None:
                     color = LOOKS[VARIABLES[name].look].color
                     ax.plot(*_points(before, name), color=color, linewidth=1, alpha=0.4)
-        accuracy.set(title="What it gets right", ylim=(-0.02, 1.04))
+        accuracy.set(title="What it gets right", ylim=(-0.02, 1.04), yticks=[0, 0.5, 1])
         structure.set_title("Where it looks, and the norm")
         for ax in (structure, norm):
             highest = ax.dataLim.y1
             ax.set_ylim(0, 1.08 * highest if 0 < highest < np.inf else 1)
+            ax.yaxis.set_major_locator(MaxNLocator(4))  # half of the time goes into labels
         norm.grid(False)
         norm.spines["right"].set_visible(True)
         for ax in (accuracy, structure):
             epoch_axis(ax, 1, epochs, "linear")
+            ax.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
             ax.set_xlabel("epoch")
         accuracy.legend(loc="lower right")
         lines = [*structure.get_lines(), *norm.get_lines()]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Num
 from matplotlib.axes import Axes
 
 from grokkit.errors import check_choice, refuse
@@ -91,10 +91,19 @@ def check_same_setting(history: "xr.Dataset") -> None:
         refuse("history", f"runs that differ in {', '.join(differing)}", "runs of one setting")
 
 
-def hold_last(values: Float[np.ndarray, "run epoch"]) -> Float[np.ndarray, "run epoch"]:
-    """Every ``nan`` replaced by the value before it in its run."""
-    index = np.where(np.isnan(values), 0, np.arange(values.shape[1]))
-    return np.take_along_axis(values, np.maximum.accumulate(index, axis=1), axis=1)
+def fill_gaps(
+    epochs: Num[np.ndarray, " epoch"], values: Float[np.ndarray, "run epoch"]
+) -> Float[np.ndarray, "run epoch"]:
+    """Every run at every epoch: straight lines between its records, its last value after it.
+
+    Runs that were recorded at different epochs have ``nan`` at each other's.
+    """
+    filled = values.copy()
+    for row in filled:
+        known = ~np.isnan(row)
+        if known.any():
+            row[~known] = np.interp(epochs[~known], epochs[known], row[known])
+    return filled
 
 
 def draw_runs(ax: Axes, history: "xr.Dataset", name: str) -> None:
@@ -107,11 +116,13 @@ def draw_runs(ax: Axes, history: "xr.Dataset", name: str) -> None:
     """
     epochs = history.epoch.values
     values = history[name].transpose("run", "epoch").values.astype(float)
-    held = hold_last(values)
+    filled = fill_gaps(epochs, values)
     look = LOOKS[VARIABLES[name].look]
-    ax.plot(epochs, values.T, color=look.color, linewidth=0.7, alpha=0.55)
-    low, high = held.min(axis=0), held.max(axis=0)
+    for one, whole in zip(values, filled, strict=True):
+        own = epochs <= epochs[~np.isnan(one)].max(initial=-1)
+        ax.plot(epochs[own], whole[own], color=look.color, linewidth=0.7, alpha=0.55)
+    low, high = filled.min(axis=0), filled.max(axis=0)
     ax.fill_between(epochs, low, high, color=look.color, alpha=0.14, linewidth=0)
-    curve(ax, name, epochs, np.median(held, axis=0), ": median")
+    curve(ax, name, epochs, np.median(filled, axis=0), ": median")
     if "accuracy" in name:
         ax.set_ylim(-0.02, 1.04)

@@ -62,7 +62,7 @@ class PictureWidget(ipywidgets.VBox):
 
     def show(self, picture: Picture) -> None:
         """Put a picture in the place of the one that is there."""
-        self.image.value = png(picture)
+        self.image.value = png(picture, quick=True)
         role = "role='status'" if self.spoken else ""
         self.words.value = f"<span {role}>{html.escape(in_words(picture))}</span>"
 

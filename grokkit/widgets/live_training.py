@@ -191,7 +191,7 @@ class LiveTraining(PictureWidget):
             recorded = runs.load("live")
             if specs_of(recorded) == [self.spec]:
                 words = f"{_in_words(self.spec)}; recorded: run this cell to train it yourself"
-                return png(live_curves(recorded, self.spec.epochs, words))
+                return png(live_curves(recorded, self.spec.epochs, words), quick=True)
         return super().static_picture()
 
     def _ready(self) -> Background:

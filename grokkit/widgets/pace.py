@@ -41,15 +41,16 @@ def live_pace(spec: RunSpec, seconds: float | int = 5) -> Pace:
 
     Args:
         spec: what is trained; it is not trained to its end.
-        seconds: for how long, once with pictures and once without.
+        seconds: for how long at least, once with pictures and once without.
     """
     live = LiveTraining(spec.with_(epochs=10**6))
+    live.step()  # whatever is slow only once
     drawn: list[float] = []
     live.image.observe(lambda _: drawn.append(time.perf_counter()), "value")
     delays = []
     live.start()
     started = time.perf_counter()
-    while time.perf_counter() - started < seconds:
+    while time.perf_counter() - started < seconds or len(drawn) < 3:
         asleep = time.perf_counter()
         time.sleep(0.01)
         delays.append(time.perf_counter() - asleep - 0.01)

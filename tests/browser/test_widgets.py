@@ -35,19 +35,14 @@ LAST = [
 ]
 
 
-@pytest.fixture
-def widgets(lab: Lab) -> Lab:
-    """A notebook with all of them, run from top to bottom."""
-    cells = ["import threading\n\nimport grokkit\nfrom grokkit import widgets"]
-    cells += [*WIDGETS.values(), *LAST]
+def open_notebook(lab: Lab, cells: list[str]) -> None:
+    """Open a notebook of some cells, and run it from top to bottom."""
     notebook = new_notebook(cells=[new_code_cell(source) for source in cells])
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3"}
     nbformat.write(notebook, lab.server.root / "widgets.ipynb")
-    save_history(sweep_history(seeds=5), lab.server.root / "sweep.nc")
     lab.open("widgets.ipynb")
     lab.run_all()
     assert lab.errors() == []
-    return lab
 
 
 def picture(lab: Lab, cell: int) -> Locator:
@@ -84,9 +79,11 @@ def output(lab: Lab, cell: int) -> str:
 
 
 def test_the_widgets_are_shown_moved_trained_and_thrown_away(
-    widgets: Lab, shoot: Callable[[str], None]
+    lab: Lab, shoot: Callable[[str], None]
 ):
-    lab = widgets
+    save_history(sweep_history(seeds=5), lab.server.root / "sweep.nc")
+    begin = "import threading\n\nimport grokkit\nfrom grokkit import widgets"
+    open_notebook(lab, [begin, *WIDGETS.values(), *LAST])
     shoot("widgets")
     for cell, name in enumerate(WIDGETS, 1):
         # The widget alone: the picture that stands in for it elsewhere is not shown beside it.
@@ -131,12 +128,9 @@ def test_the_widgets_are_shown_moved_trained_and_thrown_away(
     assert lab.errors() == []
 
 
-def test_an_error_in_a_callback_is_shown_to_the_learner(widgets: Lab, shoot: Callable[[str], None]):
-    lab = widgets
-    lab.set_cell(1, "playground = widgets.RoutingPlayground()\nplayground")
-    lab.run_cell(1)
-    lab.set_cell(SUM, "playground.picture = lambda: 1 / 0")
-    lab.run_cell(SUM)
+def test_an_error_in_a_callback_is_shown_to_the_learner(lab: Lab, shoot: Callable[[str], None]):
+    begin = "from grokkit.widgets import RoutingPlayground\nplayground = RoutingPlayground()"
+    open_notebook(lab, [begin, "playground", "playground.picture = lambda: 1 / 0"])
     lab.move_slider(lab.shown(1).locator(".widget-slider").first, 1)
     box = lab.shown(1).get_by_role("alert")
     assert box.inner_text().startswith("ZeroDivisionError: division by zero")

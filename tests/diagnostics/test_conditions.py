@@ -42,7 +42,7 @@ def test_a_run_that_has_not_grokked_has_no_thresholds():
     both = xr.concat([made(), made(groks=False)], dim="run")
     found = hindsight_conditions(both)
     for name in ("epoch", "r_max", "gamma"):
-        assert np.isnan(found[name]).values.tolist() == [False, True]
+        assert np.isnan(found[name].values).tolist() == [False, True]
 
 
 def test_without_a_margin_there_is_no_gamma():

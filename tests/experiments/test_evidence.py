@@ -83,17 +83,17 @@ def test_a_claim_whose_runs_are_missing_was_not_run_and_the_others_are_judged(hi
 
 
 def test_a_runs_records_end_where_the_run_does(history: xr.Dataset):
-    ended = history.where((history.epoch <= 20) | (history.seed == 1))
+    ended = history.where((history.epoch <= 8) | (history.seed == 1))
     first, second = ROW.evidence(ended, "classroom", SEEDS).runs("decay 1")
-    assert (first.epoch.max(), second.epoch.max()) == (20, 30)
+    assert (first.epoch.max(), second.epoch.max()) == (8, 12)
     assert np.isfinite(first.train_loss).all()
 
 
 def test_final_values_are_those_of_each_runs_own_last_record(history: xr.Dataset):
-    ended = history.where((history.epoch <= 20) | (history.seed == 1))
+    ended = history.where((history.epoch <= 8) | (history.seed == 1))
     final = ROW.evidence(ended, "classroom", SEEDS).final("decay 1", "train_loss")
     arm = history.isel(run=history.arm.values == "decay 1").train_loss
-    assert final.tolist() == [float(arm[0].sel(epoch=20)), float(arm[1].sel(epoch=30))]
+    assert final.tolist() == [float(arm[0].sel(epoch=8)), float(arm[1].sel(epoch=12))]
 
 
 def test_a_value_at_an_epoch_that_never_came_is_undefined(history: xr.Dataset):
@@ -108,7 +108,7 @@ def test_a_value_at_an_epoch_that_never_came_is_undefined(history: xr.Dataset):
 
 def test_grok_epochs_carry_the_last_epoch_of_their_run(evidence: Evidence):
     times = evidence.grokked("decay 1")
-    assert times.reached == [False, False] and times.last.tolist() == [30, 30]
+    assert times.reached == [False, False] and times.last.tolist() == [12, 12]
 
 
 def test_the_settings_in_words_are_what_the_arms_have_in_common(evidence: Evidence):

@@ -1,5 +1,6 @@
 """Running a row: through the store, resumed, judged, written; and what is kept of it."""
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -63,7 +64,8 @@ def test_it_writes_the_labelled_runs_and_the_verdicts(folder: Path, history: xr.
 def test_what_the_store_holds_is_not_trained_again(
     folder: Path, history: xr.Dataset, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("grokkit.training.sweep.plan", lambda *_: pytest.fail("trained"))
+    sweep = sys.modules["grokkit.training.sweep"]  # the function has its name
+    monkeypatch.setattr(sweep, "plan", lambda *_: pytest.fail("trained"))
     again, results = reproduce(ROW, folder, "classroom", SEEDS, workers=1, progress=False)
     assert again is not None
     assert again.identical(history)

@@ -14,6 +14,7 @@ from grokkit.tickets import Pruning, draw, prune, save_ticket, shuffled
 from grokkit.training import RunSpec, load_weights, train
 
 SEEDS = (0, 1)
+EPOCHS = 12
 
 LEAST = {"p": 7, "n": 3, "bits": 6, "d_mlp": 12, "examples": 60}
 """The largest that a setting of a tiny run may be, where it has it."""
@@ -33,18 +34,18 @@ def tiny(name: str) -> Row:
 
 
 def shrink(spec: RunSpec) -> RunSpec:
-    """The same run of a small network on a small table, for 30 epochs."""
+    """The same run of a small network on a small table, for a few epochs."""
     there = spec.settings()
     changes: dict[str, object] = {
         name: least
         for name, least in LEAST.items()
         if isinstance(there.get(name), int) and there[name] > least
     }
-    changes |= {"d_model": max(4, there["d_model"] // 8), "epochs": 30, "record_every": 10}
+    changes |= {"d_model": max(4, there["d_model"] // 8), "epochs": EPOCHS, "record_every": 4}
     if there["batch_size"] is not None:
         changes["batch_size"] = there["batch_size"] // 32
     if there.get("schedule_epochs"):
-        changes["schedule_epochs"] = 10
+        changes["schedule_epochs"] = EPOCHS // 3
     for file in ("ticket", "teacher"):
         if there.get(file):
             changes[file] = str(made(Path(there[file]).name))
@@ -74,11 +75,13 @@ def made(file: str) -> Path:
 
 
 @cache
-def history_of(name: str, seeds: tuple[int, ...] = SEEDS) -> xr.Dataset | None:
+def history_of(
+    name: str, seeds: tuple[int, ...] = SEEDS, size: Size = "classroom"
+) -> xr.Dataset | None:
     """The runs of a tiny row, labelled; None for a row that trains nothing."""
     row = tiny(name)
-    specs = row.specs("classroom", seeds)
-    return row.label(train(specs, workers=1, progress=False)) if specs else None
+    specs = row.specs(size, seeds)
+    return row.label(train(specs, workers=1, progress=False), size) if specs else None
 
 
 def understood(history: xr.Dataset, at: float = 0.5) -> xr.Dataset:

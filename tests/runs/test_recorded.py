@@ -36,7 +36,7 @@ def test_in_every_recorded_seed_mirrored_pairs_come_first():
 def test_a_recording_can_be_made_again(monkeypatch, tmp_path):
     small = RunSpec().with_(p=7, train_fraction=0.5, d_model=8, d_mlp=16, epochs=50)
     monkeypatch.setitem(runs.RECIPES, "tiny", lambda: grid(small, seed=range(2)))
-    path = runs.record("tiny", progress=False, folder=tmp_path)
+    path = runs.record("tiny", progress=False, into=tmp_path)
     monkeypatch.setattr(runs, "path", lambda name: path)
     history = runs.load("tiny")
     assert specs_of(history) == grid(small, seed=range(2))

@@ -15,7 +15,7 @@ def sweep_history(betas: tuple[float, ...] = BETAS, seeds: int = 2, **settings) 
     specs = grid(spec, kl_strength=betas, seed=range(seeds))
     accuracy, kl = [], []
     for one in specs:
-        beta, late = one.prior.kl_strength, 100 * one.seed
+        beta, late = one.settings()["kl_strength"], 100 * one.seed
         grok = (1000 + 20 / beta if beta else 3800) + late
         arrival = 5 + 4 / beta if beta else 3000
         accuracy.append(np.clip((EPOCHS - grok) / 400 + 0.95, 0, 1))
@@ -34,7 +34,7 @@ def sweep_history(betas: tuple[float, ...] = BETAS, seeds: int = 2, **settings) 
     runs = {
         "spec": np.array([one.to_json() for one in specs], dtype=object),
         "seed": np.array([one.seed for one in specs]),
-        "kl_strength": np.array([one.prior.kl_strength for one in specs]),
+        "kl_strength": np.array([one.settings()["kl_strength"] for one in specs]),
         "learning_rate": np.full(len(specs), specs[0].optimizer.learning_rate),
         "weight_decay": np.full(len(specs), specs[0].optimizer.weight_decay),
         "ended": np.full(len(specs), EPOCHS[-1]),

@@ -13,7 +13,7 @@ from PIL import Image
 from grokkit.errors import SettingError
 from grokkit.training import RunSpec, train
 from grokkit.viz import attention_bars, four_panels, headline, mass_bars, png, seed_curves
-from grokkit.viz.seeds import hold_last
+from grokkit.viz.seeds import fill_gaps
 from tests.viz.small import small_history
 
 
@@ -126,10 +126,13 @@ def test_seed_curves_draw_the_median_of_all_runs_those_that_stopped_included(his
     np.testing.assert_allclose(np.asarray(median.get_ydata()), history.test_accuracy.isel(run=1))
 
 
-def test_holding_the_last_value():
+def test_between_its_records_a_run_is_a_straight_line_and_after_its_end_its_last_value():
     nan = np.nan
-    values = np.array([[1.0, 2.0, nan, nan], [3.0, nan, 4.0, 5.0]])
-    assert hold_last(values).tolist() == [[1, 2, 2, 2], [3, 3, 4, 5]]
+    epochs = np.array([0, 10, 30, 40])
+    values = np.array([[1.0, 2.0, nan, nan], [3.0, nan, 6.0, 5.0], [nan] * 4])
+    filled = fill_gaps(epochs, values)
+    assert filled[:2].tolist() == [[1, 2, 2, 2], [3, 4, 6, 5]]
+    assert np.isnan(filled[2]).all() and np.isnan(values).sum() == 7
 
 
 def test_seed_curves_refuse_runs_of_different_settings(history: xr.Dataset):

@@ -189,10 +189,7 @@ def test_a_sweep_is_the_runs_that_differ_in_seed_and_strength_alone():
     found = viz.find_sweep(mixed)
     assert found.betas == BETAS
     assert found.left_out == 2 and found.history.sizes["run"] == 8
-    assert "2 runs of other settings left out" in look_at(viz.beta_picture(found, 0.1))
-    # How long a run was allowed to be does not change what it would do.
-    longer = xr.concat([sweep, sweep_history((0.3,), stop_after=500)], dim="run")
-    assert viz.find_sweep(longer).betas == (0.0, 0.01, 0.1, 0.3, 1.0)
+    assert "2 runs of other settings not shown" in look_at(viz.beta_picture(found, 0.1))
 
 
 def test_the_law_and_the_point_of_the_chosen_strength_are_in_words():
@@ -228,8 +225,8 @@ def test_the_claimed_time_goes_as_one_over_beta_with_one_factor_for_all():
     beta = times.kl_strength.values
     product = (times.claimed * beta).values[beta > 0]
     np.testing.assert_allclose(product, product[0])
-    ratio = (times.claimed / times.measured).values[beta > 0]
-    assert np.median(ratio) == pytest.approx(1)
+    weakest = times.isel(run=beta == 0.01)
+    np.testing.assert_allclose(weakest.claimed, weakest.measured)
     assert np.isnan(times.claimed.values[beta == 0]).all()
 
 

@@ -8,7 +8,7 @@ from jaxtyping import Float
 from matplotlib.axes import Axes
 
 from grokkit.viz.rows.present import Present
-from grokkit.viz.seeds import hold_last
+from grokkit.viz.seeds import fill_gaps
 from grokkit.viz.style import VARIABLES, epoch_axis
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def arm_curve(
     """
     shown = VARIABLES[name]
     line = {**shown.line, **change}
-    values = hold_last(arm[name].transpose("run", "epoch").values.astype(float))
+    values = fill_gaps(arm.epoch.values, arm[name].transpose("run", "epoch").values.astype(float))
     if shown.log:
         ax.set_yscale("log")
         values = np.where(values > 0, values, np.nan)

@@ -1,6 +1,7 @@
 """Wrong answers to the exercises on chapter 04."""
 
 import math
+from typing import Any
 
 import numpy as np
 import torch
@@ -63,7 +64,7 @@ def gradient(a, v, g):
     return a * (offset(a, v) @ g)
 
 
-def bound(error=lambda loss: -(2**0.5) * math.expm1(-loss), norm=2, reach=None):
+def bound(error=lambda loss: -(2**0.5) * math.expm1(-loss), norm: Any = 2, reach=None):
     def answer(loss, a, v, w_1, w_2):
         moved = (reach or (lambda a, v: a * offset(a, v).norm(dim=1)))(a, v)
         l_f = torch.linalg.matrix_norm(w_1, norm) * torch.linalg.matrix_norm(w_2, norm)

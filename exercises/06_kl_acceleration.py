@@ -1,0 +1,262 @@
+# %% [markdown]
+# # 06 · Exercises: KL acceleration
+#
+# Four exercises on [lesson 06](../course/06_kl_acceleration.ipynb): derive what the prior does to
+# the scores of a whole batch, build the two impostors that must not work as well as it does, break
+# the inequality behind the exponential theorem, and measure two laws in a small study.
+# `check.ex_6_1.hint()` gives a hint, called again the next one.
+
+# %%
+import numpy as np
+import torch
+
+from grokkit.classroom import check
+
+
+# %% [markdown]
+# ## 6.1 · The pull on a score
+#
+# *●○○ easy · about 10 minutes*
+#
+# Lesson 06 tried (45) on one example. A run has $N$ of them, each with an oracle of its own, and the
+# penalty is their mean:
+#
+# $$\frac{\beta}{N} \sum_{n=1}^{N} \mathrm{KL}(\alpha^{*n} \,\|\, \alpha^n).$$
+#
+# Derive on paper what the derivative with respect to one score $\ell^n_j$ is, and write it down
+# without autograd. (What is $\log \alpha_j$ as a function of the scores? And its derivative?)
+
+# %%
+def pull_of_kl(scores, oracle, beta):
+    """The gradient of the penalty with respect to every score.
+
+    Args:
+        scores: l, of which attention is the softmax, a float tensor [example, pos].
+        oracle: alpha*, in every row a distribution, [example, pos].
+        beta: the strength.
+
+    Returns:
+        [example, pos].
+    """
+    raise NotImplementedError("your code here")
+
+
+# %%
+check.ex_6_1(pull_of_kl)
+
+
+# %% [markdown]
+# ## 6.2 · Two impostors
+#
+# *●●○ medium · about 20 minutes*
+#
+# "The prior helps because AdamW wakes up at any live gradient." To find out, something must stand in
+# for the penalty's gradient that is alive and means nothing. Write both of lesson 06:
+#
+# - `noise_for`: at every step a fresh random direction. What must be equal is the *length*: each
+#   matrix gets noise with the Frobenius norm that its own gradient has. (Where that is 0, so is the
+#   noise.)
+# - `shuffled_for`: the gradient itself, each entry with a random sign. What must be equal is the
+#   *size of each entry*; and the signs are drawn once for a run, so that the direction lasts.
+
+# %%
+def noise_for(gradients, step):
+    """Gaussian noise as long as the gradient, matrix by matrix.
+
+    Args:
+        gradients: by name, a dict of float tensors.
+        step: the number of the step: another step, another noise; the same step, the same.
+
+    Returns:
+        A dict with the same names and shapes.
+    """
+    raise NotImplementedError("your code here")
+
+
+# %%
+def shuffled_for(gradients, seed):
+    """The gradient with random signs that stay the same for a whole run.
+
+    Args:
+        gradients: by name, a dict of float tensors; each step brings other ones.
+        seed: of the run: another run, other signs.
+
+    Returns:
+        A dict with the same names and shapes.
+    """
+    raise NotImplementedError("your code here")
+
+
+# %%
+check.ex_6_2(noise_for, shuffled_for)
+
+# %% [markdown]
+# What AdamW makes of them. Here it gets the same gradient a hundred times over, true or replaced; its
+# steps are added up:
+
+# %%
+if check.ex_6_2.solved:
+    true = {"W_Q": torch.randn(40, 40, generator=torch.Generator().manual_seed(1))}
+    stand_ins = {
+        "true": lambda step: true,
+        "noise": lambda step: noise_for(true, step),
+        "shuffled": lambda step: shuffled_for(true, 0),
+    }
+    for name, stand_in in stand_ins.items():
+        weight = torch.zeros(40, 40, requires_grad=True)
+        adam = torch.optim.AdamW([weight], lr=1e-3, weight_decay=0.0)
+        for step in range(100):
+            weight.grad = stand_in(step)["W_Q"].clone()
+            adam.step()
+        along = -(weight.detach() * true["W_Q"].sign()).mean() / 0.1
+        moved = weight.detach().abs().mean() / 0.1
+        print(f"{name:9} moved {moved:.2f} of the longest way, {along:+.2f} against the gradient")
+
+
+# %% [markdown]
+# ## 6.3 · Where the inequality ends
+#
+# *●●○ medium · about 20 minutes*
+#
+# The exponential rate of Theorem 5.2 stands on (50): with $\delta = \alpha - \alpha^*$, $\mu$ the least
+# *positive* entry of $\alpha^*$ and $D$ the divergence,
+#
+# $$\|\delta\|^2 \;\ge\; 2\mu\,D .$$
+#
+# Such an inequality, with any constant, is named after Polyak and Łojasiewicz (PL). Break it twice:
+#
+# 1. **Near a sparse oracle there is no constant at all.** Write `near`: for any constant $c > 0$, and
+#    as near as one likes, an attention with $\|\delta\|^2 < c\,D$.
+# 2. **For a full oracle** (every entry positive) it is right in a neighbourhood only. Write `far`:
+#    for any full oracle an attention with $\|\delta\|^2 < 2\mu\,D$.
+#
+# Attention is a softmax: every entry is above 0.
+
+# %%
+def near(k, length, constant, within):
+    """An attention near a sparse oracle that breaks |delta|^2 >= constant * D.
+
+    Args:
+        k: how many positions are informative, the first k; the oracle gives 1/k to each.
+        length: the number of positions, above k.
+        constant: c, above 0.
+        within: how near: D is at most this, in nats.
+
+    Returns:
+        alpha, a float tensor [pos] with sum 1.
+    """
+    raise NotImplementedError("your code here")
+
+
+# %%
+def far(oracle):
+    """An attention that breaks |delta|^2 >= 2 mu D for a full oracle.
+
+    Args:
+        oracle: alpha*, each entry 0.1 or more, a float tensor [pos].
+
+    Returns:
+        alpha, [pos], with sum 1.
+    """
+    raise NotImplementedError("your code here")
+
+
+# %%
+check.ex_6_3(near, far)
+
+
+# %% [markdown]
+# ## 6.4 · A small study: two laws and how to see them
+#
+# *●●● hard · about 40 minutes*
+#
+# The flow of lesson 06 obeys two laws: $D$ falls like $1/t$ in the end, and the time that it needs
+# goes as $1/\beta$. Write an instrument for each, then hold them to a network.
+#
+# 1. `late_power`: if $D = C\,t^{-r}$ from some time on, what is $r$?
+# 2. `inverse_law`: the straight line of least squares for epochs = floor + slope / β, with its $R^2$:
+#    1 minus the squares of what the line misses over the squares of what the mean misses.
+
+# %%
+def late_power(times, divergence, since):
+    """The power r in D = C / t^r, from a time on.
+
+    Args:
+        times: t, above 0, an array [time].
+        divergence: D, above 0, [time].
+        since: only records at this time or later count.
+
+    Returns:
+        r, by least squares in logarithms; above 0 where D falls.
+    """
+    raise NotImplementedError("your code here")
+
+
+# %%
+def inverse_law(betas, epochs):
+    """Floor, slope and R^2 of epochs = floor + slope / beta.
+
+    Args:
+        betas: the strengths, an array [arm].
+        epochs: the epoch at which each arm was there, [arm].
+
+    Returns:
+        Three numbers: floor, slope, R^2.
+    """
+    raise NotImplementedError("your code here")
+
+
+# %%
+check.ex_6_4(late_power, inverse_law)
+
+# %% [markdown]
+# Now the study. *Write down first: which power will an oracle have that gives a little to every
+# position? Will the flow's times to a divergence of 0.1 have a floor? And what is left of a good
+# $R^2$ when the weakest prior is taken out?*
+
+# %%
+if check.ex_6_4.solved:
+    import grokkit
+    from grokkit import experiments, theory
+    from grokkit.diagnostics import grok_epoch
+
+    times = np.geomspace(1, 1000, 61)
+    for name, oracle in (
+        ("sparse", np.array([0.5, 0, 0.5, 0, 0])),
+        ("full", np.array([0.494, 0.004, 0.494, 0.004, 0.004])),
+    ):
+        flow = theory.kl_flow(np.zeros(5), oracle, 1.0, times)
+        powers = [
+            late_power(times[: end + 1], flow.divergence[: end + 1], times[begin])
+            for begin, end in ((20, 40), (40, 60))  # from 10 to 100, and from 100 to 1000
+        ]
+        print(f"{name:6} oracle: power {powers[0]:.1f} up to t = 100, then {powers[1]:.1f}")
+
+    run = grokkit.train(
+        grokkit.presets["live"].with_(
+            p=13, train_fraction=0.7, kl_strength=1.0, epochs=250, record_every=5
+        ),
+        progress=False,
+    )
+    kl = run.kl.values[0, 1:]
+    print(f"a network: power {late_power(run.epoch.values[1:], kl, 50):.1f} from epoch 50 on")
+
+    betas = np.array([0.01, 0.03, 0.1, 0.3, 1, 3])
+    when = []
+    for beta in betas:
+        fine = np.geomspace(1, 3000, 2000)
+        flow = theory.kl_flow(np.zeros(5), np.array([0.5, 0, 0.5, 0, 0]), beta, fine)
+        when.append(np.interp(-0.1, -flow.divergence, flow.times))
+    print(
+        "the flow:     floor {:.2f}, slope {:.1f}, R2 {:.3f}".format(
+            *inverse_law(betas, np.array(when))
+        )
+    )
+
+    recorded = experiments.recorded("kl-acceleration")
+    if recorded is not None:
+        arms = [recorded.isel(run=(recorded.arm == f"KL {beta:g}").values) for beta in betas]
+        epochs = np.array([float(grok_epoch(a, 0.95).fillna(np.inf).median()) for a in arms])
+        for name, kept in (("networks", slice(0, None)), ("without 0.01", slice(1, None))):
+            law = inverse_law(betas[kept], epochs[kept])
+            print("{:13} floor {:.0f}, slope {:.1f}, R2 {:.2f}".format(f"{name}:", *law))

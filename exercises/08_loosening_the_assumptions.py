@@ -1,0 +1,179 @@
+# %% [markdown]
+# # 08 · Exercises: loosening the assumptions
+#
+# Four exercises on [lesson 08](../course/08_loosening_the_assumptions.ipynb): what a prior without
+# an oracle does to a score, a condition that a mean can hide, heads that cancel, and a prior of
+# your own, which is not in the book. `check.ex_8_1.hint()` gives a hint, called again the next one.
+
+# %%
+import torch
+
+from grokkit.classroom import check
+
+
+# %% [markdown]
+# ## 8.1 · Sharp, and nothing else
+#
+# *●○○ easy · about 10 minutes*
+#
+# The entropy prior adds $\beta H$ to the loss, with $H = -\sum_j \alpha_j \log \alpha_j$. It has no
+# oracle. Derive its gradient with respect to a score, as you did for KL, and write it down. (You
+# need $\partial \alpha_i / \partial \ell_j = \alpha_i ([i = j] - \alpha_j)$.) Which positions does it push
+# up, and which down?
+
+# %%
+def pull_of_entropy(attention, beta):
+    """The gradient of beta * H with respect to every score of one example.
+
+    Args:
+        attention: alpha, every entry above 0, a float tensor [pos].
+        beta: the strength.
+
+    Returns:
+        [pos].
+    """
+    raise NotImplementedError("your code here")
+
+
+# %%
+check.ex_8_1(pull_of_entropy)
+
+# %% [markdown]
+# Follow it downhill from attention that leans a little towards the wrong place (two numbers, three
+# letters; the first letter leads by a hair):
+
+# %%
+if check.ex_8_1.solved:
+    scores = torch.tensor([0.0, 0.1, 0.0, 0.0, 0.0])
+    for step in range(201):
+        if step % 50 == 0:
+            print(f"step {step:3}:", " ".join(f"{one:.2f}" for one in scores.softmax(dim=0)))
+        scores = scores - pull_of_entropy(scores.softmax(dim=0), 1.0)
+
+
+# %% [markdown]
+# ## 8.2 · What a mean can hide
+#
+# *●○○ easy · about 10 minutes*
+#
+# With several heads the paper asks (55) for a *summed* mass, in every single sequence:
+# $\sum_h \alpha^h_j \ge \gamma$ for every informative $j$. Lesson 08 found four heads that meet it on
+# the average and not in each sequence. Write both numbers: the mean, and the share of sequences
+# that do meet it.
+
+# %%
+def mean_and_share(attention, informative, gamma):
+    """The mean summed mass of an informative position, and how many sequences meet (55).
+
+    Args:
+        attention: alpha, a float tensor [example, pos, head].
+        informative: true on I*, which may differ from sequence to sequence, [example, pos].
+        gamma: the threshold.
+
+    Returns:
+        Two numbers: the mean of the summed mass over all informative positions of all
+        sequences; the share of the sequences in which none of them is below gamma.
+    """
+    raise NotImplementedError("your code here")
+
+
+# %%
+check.ex_8_2(mean_and_share)
+
+
+# %% [markdown]
+# ## 8.3 · Heads that cancel
+#
+# *●●○ medium · about 20 minutes*
+#
+# "Every head has a large share on the token that differs, in both sequences the same, and every
+# head's value changes by at least $\xi$. So the pooled vectors differ." For a single head that is
+# true: $h - h' = \alpha_i (v_i - v'_i)$. Refute it for two heads or more, whatever their shares.
+
+# %%
+def cancelling_values(shares, separation):
+    """What each head reads at the token that differs, such that the pooled vectors agree.
+
+    Args:
+        shares: alpha_i of each head, above 0, the same in both sequences, a float tensor [head],
+            two heads or more.
+        separation: xi, above 0: every head's two values are at least so far apart.
+
+    Returns:
+        v_i and v'_i of every head, two tensors [head, embed], in as many dimensions as you like.
+        All other tokens have the same values and shares in both sequences.
+    """
+    raise NotImplementedError("your code here")
+
+
+# %%
+check.ex_8_3(cancelling_values)
+
+
+# %% [markdown]
+# ## 8.4 · A prior that is not in the book
+#
+# *●●● hard · about 40 minutes*
+#
+# Lesson 08 guessed why a teacher may be better than the oracle: it does not insist on exactly one
+# half and exactly nothing. Design a prior that knows $I^*$ and does not insist. Write its gradient
+# on the scores of one example, whatever penalty you take. It is right if
+#
+# 1. it is exactly 0 where $B_\gamma$ holds: every informative share is $\gamma$ or more;
+# 2. where $B_\gamma$ is broken, a small step downhill raises the *least* informative share;
+# 3. it does not starve: as an informative share goes to 0 its pull stays above some number;
+# 4. it is a gradient through a softmax: its entries sum to 0;
+# 5. it does not care in which order the positions are.
+#
+# There is more than one answer. The KL prior of lesson 06 has four of the five.
+
+# %%
+def my_pull(attention, informative, gamma):
+    """The gradient of a penalty on the scores of one example.
+
+    Args:
+        attention: alpha, every entry above 0, a float tensor [pos].
+        informative: true on I*, a bool tensor [pos].
+        gamma: the threshold, above 0 and below 1/k.
+
+    Returns:
+        The derivative with respect to every score, [pos].
+    """
+    raise NotImplementedError("your code here")
+
+
+# %%
+check.ex_8_4(my_pull)
+
+# %% [markdown]
+# Now it trains. A prior for grokkit is a class with a penalty; this one makes the penalty of your
+# gradient (its slope on the scores is what you wrote). Compare where the three end.
+
+# %%
+if check.ex_8_4.solved:
+    from dataclasses import dataclass
+
+    import grokkit
+    from grokkit.training.priors import Prior, register_prior
+
+    @register_prior("mine")
+    @dataclass(frozen=True)
+    class Mine(Prior):
+        strength: float = 1.0
+        gamma: float = 0.4
+
+        def penalty(self, seen, batch):
+            alpha = seen.attention[0, :, :, 0].detach()
+            rows = zip(alpha, batch.informative[0], strict=True)
+            pull = torch.stack([my_pull(one, on, self.gamma) for one, on in rows])
+            return self.strength * (seen.scores[0, :, :, 0] * pull).sum(dim=1).mean()
+
+    base = grokkit.presets["live"].with_(p=11, train_fraction=0.7, epochs=120, record_every=40)
+    for name, spec in {
+        "no prior": base,
+        "KL": base.with_(kl_strength=1.0),
+        "mine": base.with_(prior="mine"),
+    }.items():
+        run = grokkit.train(spec, progress=False)
+        mass = " ".join(f"{one:.2f}" for one in run.informative_mass[0].values.flatten())
+        print(f"{name:8} mass on the two numbers at 0, 40, 80, 120: {mass}")

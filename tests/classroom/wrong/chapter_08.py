@@ -1,0 +1,130 @@
+"""Wrong answers to the exercises on chapter 08."""
+
+import torch
+
+from tests.classroom.variant import Variant
+
+
+def entropy(a):
+    return -(a * a.log()).sum()
+
+
+def pull(a, beta):
+    return -beta * a * (a.log() + entropy(a))
+
+
+def mean(attention, informative, gamma):
+    return attention.sum(dim=2)[informative].mean()
+
+
+def least(attention, informative):
+    return attention.sum(dim=2).masked_fill(~informative, torch.inf).amin(dim=1)
+
+
+def share(attention, informative, gamma):
+    return (least(attention, informative) >= gamma).float().mean()
+
+
+def opposite(shares, separation):
+    """Plus and minus in turn, each divided by its share."""
+    sign = torch.tensor([(-1.0) ** i for i in range(len(shares))])
+    change = (separation * sign * shares.max() / shares)[:, None]
+    return change, 0 * change
+
+
+def unweighted(shares, separation):
+    change = torch.full((len(shares), 1), float(separation))
+    change[0] = -(len(shares) - 1) * separation
+    return change, 0 * change
+
+
+def too_close(shares, separation):
+    change = (separation / shares)[:, None] * shares.min()
+    change[0] *= 1 - len(shares)
+    return change, 0 * change
+
+
+def only_two(shares, separation):
+    change = torch.zeros(len(shares), 1)
+    change[0], change[1] = separation / shares[0], -separation / shares[1]
+    return change, 0 * change
+
+
+def hinge(a, on, gamma):
+    broken = on & (a < gamma)
+    return broken.sum() * a - broken.to(a)
+
+
+def starving(a, on, gamma):
+    """The gradient of the sum of gamma - alpha_j."""
+    broken = (on & (a < gamma)).to(a)
+    return -a * (broken - (broken * a).sum())
+
+
+def by_attention(a, on, gamma):
+    """The derivative of the hinge with respect to the attention."""
+    return -(on & (a < gamma)).to(a) / a
+
+
+def helps_the_best(a, on, gamma):
+    best = torch.where(on, a, 0.0) == torch.where(on, a, 0.0).max()
+    return (a - best.to(a)) * (on & (a < gamma)).any()
+
+
+def by_mean(a, on, gamma):
+    return (a - on / on.sum()) * (a[on].mean() < gamma)
+
+
+def by_place(a, on, gamma):
+    return hinge(a, on, gamma) * (1 + (a[0] < a[1]))
+
+
+VARIANTS = {
+    "ex_8_1": [
+        Variant("step downhill", lambda a, b: -pull(a, b)),
+        Variant("respect to the attention", lambda a, b: -b * (a.log() + 1)),
+        Variant("H is missing:", lambda a, b: -b * a * a.log()),
+        Variant("a 1 is left", lambda a, b: -b * a * (a.log() + 1)),
+        Variant("H is to be added", lambda a, b: -b * a * (a.log() - entropy(a))),
+        Variant("factor alpha_j", lambda a, b: -b * (a.log() + entropy(a))),
+        Variant("beta is missing", lambda a, b: pull(a, 1.0)),
+        Variant("base 2", lambda a, b: pull(a, b) * 1.4426950408889634),
+    ],
+    "ex_8_2": [
+        Variant("sum them", lambda a, i, g: (mean(a, i, g) / 2, share(a, i, g))),
+        Variant("take the informative", lambda a, i, g: (a.sum(dim=2).mean(), share(a, i, g))),
+        Variant("count as zeros", lambda a, i, g: ((a.sum(dim=2) * i).mean(), share(a, i, g))),
+        Variant("the mean comes first", lambda a, i, g: (share(a, i, g), mean(a, i, g))),
+        Variant("compare each", lambda a, i, g: (m := mean(a, i, g), (m >= g).float())),
+        Variant(
+            "over all positions", lambda a, i, g: (mean(a, i, g), share(a, torch.ones_like(i), g))
+        ),
+        Variant(
+            "count sequences",
+            lambda a, i, g: (mean(a, i, g), (a.sum(dim=2)[i] >= g).float().mean()),
+        ),
+        Variant(
+            "*or more*",
+            lambda a, i, g: (mean(a, i, g), (least(a, i) > g).float().mean()),
+        ),
+    ],
+    "ex_8_3": [
+        Variant("for any number of heads", opposite),
+        Variant("weighs each with its head's share", unweighted),
+        Variant("largest share", too_close),
+        Variant("they are the same", only_two),
+        Variant("of shape [head, embed]", lambda s, x: (torch.ones(2), torch.zeros(2))),
+        Variant("do not cancel", lambda s, x: (x * torch.ones(len(s), 1), torch.zeros(len(s), 1))),
+    ],
+    "ex_8_4": [
+        Variant("insists on 1/k", lambda a, on, g: a - on / on.sum()),
+        Variant("and yet it pulls", lambda a, on, g: a * (a.log() - (a * a.log()).sum())),
+        Variant("with respect to the *attention*", by_attention),
+        Variant("the sign is the other way", lambda a, on, g: -hinge(a, on, g)),
+        Variant("starves", starving),
+        Variant("the one to be helped", helps_the_best),
+        Variant("is the mean compared", by_mean),
+        Variant("exactly gamma", lambda a, on, g: hinge(a, on, g * 1.001)),
+        Variant("a place written", by_place),
+    ],
+}
