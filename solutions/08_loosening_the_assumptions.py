@@ -47,9 +47,9 @@ check.ex_8_1(pull_of_entropy)
 # %%
 if check.ex_8_1.solved:
     scores = torch.tensor([0.0, 0.1, 0.0, 0.0, 0.0])
-    for step in range(201):
-        if step % 50 == 0:
-            print(f"step {step:3}:", " ".join(f"{one:.2f}" for one in scores.softmax(dim=0)))
+    for step in range(41):
+        if step % 10 == 0:
+            print(f"step {step:2}:", " ".join(f"{one:.2f}" for one in scores.softmax(dim=0)))
         scores = scores - pull_of_entropy(scores.softmax(dim=0), 1.0)
 
 # %% [markdown] tags=["solution"]
@@ -174,7 +174,8 @@ check.ex_8_4(my_pull)
 
 # %% [markdown]
 # Now it trains. A prior for grokkit is a class with a penalty; this one makes the penalty of your
-# gradient (its slope on the scores is what you wrote). Compare where the three end.
+# gradient (its slope on the scores is what you wrote). Two numbers, $\gamma = 0.4$: where do the
+# three end?
 
 # %%
 if check.ex_8_4.solved:

@@ -28,26 +28,28 @@ def hindsight_conditions(history: "xr.Dataset") -> "xr.Dataset":
     is that of the train sequences.
 
     Args:
-        history: with ``mlp_norm``, ``lipschitz``, ``logit_margin``, ``value_radius`` and what
-            :func:`phase_borders` needs, over (..., epoch).
+        history: with ``mlp_norm`` and what :func:`phase_borders` needs, over (..., epoch),
+            and with ``lipschitz``, ``logit_margin`` and ``value_radius`` for gamma.
 
     Returns:
         Over the axes of a run: ``epoch``, border 3|4, at which all is measured; ``r_max``,
         the norm there; ``gamma``. ``nan`` for a run that has not grokked; gamma is
-        ``nan`` too where a train sequence is wrong at that epoch.
+        ``nan`` too where a train sequence is wrong at that epoch, and in a History without
+        ``lipschitz``, ``logit_margin`` or ``value_radius``.
     """
     import xarray as xr
 
     borders = phase_borders(history)
     memorised, grokked = (borders.sel(border=b, drop=True) for b in ("1|2", "3|4"))
     then = history.epoch == grokked
-    r_max, margin, radius = (
-        history[name].where(then).max("epoch")
-        for name in ("mlp_norm", "logit_margin", "value_radius")
-    )
-    inside = (history.mlp_norm <= r_max) & (history.epoch >= memorised)
-    l_max = history.lipschitz.where(inside).max("epoch")
-    gamma = xr.apply_ufunc(_gamma, margin, l_max, radius)
+    r_max = history.mlp_norm.where(then).max("epoch")
+    gamma = xr.full_like(r_max, np.nan)
+    if {"lipschitz", "logit_margin", "value_radius"} <= set(history.data_vars):
+        margin, radius = (
+            history[name].where(then).max("epoch") for name in ("logit_margin", "value_radius")
+        )
+        inside = (history.mlp_norm <= r_max) & (history.epoch >= memorised)
+        gamma = xr.apply_ufunc(_gamma, margin, history.lipschitz.where(inside).max("epoch"), radius)
     return xr.Dataset({"epoch": grokked, "r_max": r_max, "gamma": gamma})
 
 

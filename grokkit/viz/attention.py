@@ -87,7 +87,8 @@ def attention_bars(
         figure = picture(max(5.5, 2.3 * len(records)), 3.6)
         axes = figure.subplots(1, len(records), sharey=True, squeeze=False)[0]
         for ax, record in zip(axes, records, strict=True):
-            draw_bars(ax, record.values, oracle > 0, oracle)
+            # A run joined to longer ones is padded.
+            draw_bars(ax, record.values[: len(oracle)], oracle > 0, oracle)
             ax.set_title(f"epoch {int(record.epoch):,}")
         axes[0].set_ylabel("share of attention")
         _legend(figure, oracle=True)

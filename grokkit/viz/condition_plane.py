@@ -62,8 +62,6 @@ def condition_plane(
     r_max = float(seen.r_max if r_max is None else r_max)
     now = one.isel(epoch=-1) if epoch is None else one.sel(epoch=epoch, method="nearest")
     at = int(now.epoch)
-    structural = float(now.min_informative_mass) >= gamma
-    small = float(now.mlp_norm) <= r_max
     with style():
         figure = fixed_picture(9.6, 4.4)
         plane, accuracy = figure.subplots(1, 2, width_ratios=[1.5, 1])
@@ -71,11 +69,10 @@ def condition_plane(
         _regions(plane, one, gamma, r_max)
         _walk(plane, one, at)
         _accuracy(accuracy, one, at)
-        words = "Both conditions hold" if structural and small else "Neither condition holds"
-        if structural != small:
-            words = "B holds, N does not" if structural else "N holds, B does not"
+        words = _in_words(float(now.min_informative_mass) >= gamma, float(now.mlp_norm) <= r_max)
         if np.isnan(gamma) or np.isnan(r_max):
-            words = "No thresholds: this run has not grokked"
+            words = "N is not known" if np.isnan(r_max) else words.split(", ")[-1]
+            words = "B is not known" if np.isnan(gamma) else words.split(", ")[0]
         share = f"{float(now.test_accuracy):.0%} of the unseen answers right"
         titles(figure, f"Epoch {at:,}: {words}; {share}", _where_from(one, seen.epoch, given))
     return figure

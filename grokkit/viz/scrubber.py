@@ -1,8 +1,7 @@
 """One run at one epoch: where it looks, what it gets right, what still pulls at attention."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from matplotlib.axes import Axes
 
 from grokkit.diagnostics.phases import PHASES, phase_labels
@@ -58,8 +57,7 @@ def run_at_epoch(history: "xr.Dataset", run: int = 0, epoch: float | int = 0) ->
             figure,
             f"Epoch {at:,}, phase {phase} ({PHASES[phase]}): {shares[0]} of the train answers "
             f"right, {shares[1]} of the unseen",
-            f"largest score gradient {float(now.score_gradient_max):.2g}, where (4) allows "
-            f"{float(now.starvation_bound):.2g}; {describe(one).split('; ')[0]}",
+            f"{_gradient_in_words(now)}; {describe(one).split('; ')[0]}",
         )
     return figure
 
@@ -67,7 +65,11 @@ def run_at_epoch(history: "xr.Dataset", run: int = 0, epoch: float | int = 0) ->
 def _attention(ax: Axes, one: "xr.Dataset", now: "xr.Dataset") -> None:
     spec = specs_of(one)[0]
     oracle = spec.task.build(spec.seed).train.oracle.double().mean(dim=0).numpy()
-    draw_bars(ax, now.attention_mass.mean("head").values, oracle > 0, oracle)
+    mass = now.attention_mass.mean("head").values[: len(oracle)]  # the rest is padding
+    draw_bars(ax, mass, oracle > 0, oracle)
+    if len(oracle) > 10:
+        ax.set_xticks([*range(0, len(oracle) - 1, 5), len(oracle) - 1])
+        ax.set_xticklabels([*map(str, range(0, len(oracle) - 1, 5)), "="])
     ax.set(title="Where it looks", ylabel="share of attention")
     words = f"KL {float(now.kl):.2f} nats\nline: oracle"
     ax.text(0.98, 0.97, words, transform=ax.transAxes, ha="right", va="top", size=9)
@@ -75,14 +77,26 @@ def _attention(ax: Axes, one: "xr.Dataset", now: "xr.Dataset") -> None:
 
 def _gradient(ax: Axes, one: "xr.Dataset") -> None:
     epochs = one.epoch.values
-    for name, (words, line) in BOUNDS.items():
-        values = one[name].values
-        positive = np.where(values > 0, values, np.nan)
-        ax.plot(epochs, positive, color=INK, linestyle=line, linewidth=1.2, label=words)
-    measured = one.score_gradient_max.values
-    looks = LOOKS["gradient"]
-    positive = np.where(measured > 0, measured, np.nan)
-    ax.plot(epochs, positive, color=looks.color, linewidth=2.2, label="measured")
+    measured = LOOKS["gradient"].color
+    curves = [(name, words, line, INK, 1.2) for name, (words, line) in BOUNDS.items()]
+    curves += [(_measured(one), "measured", "-", measured, 2.2)]
+    for name, words, line, color, width in curves:
+        if name in one:
+            values = one[name].where(one[name] > 0).values  # a log axis has no place for 0
+            looks: dict[str, Any] = {"color": color, "linestyle": line, "linewidth": width}
+            ax.plot(epochs, values, label=words, **looks)
     ax.set(yscale="log", title="What pulls at attention", ylabel="|∂L/∂l|, nats per unit of score")
     low, high = ax.get_ylim()
     ax.set_ylim(low, high * (high / low) ** 0.45)
+
+
+def _measured(one: "xr.Dataset") -> str:
+    """The record that the bounds are about, or what a recording without them has instead."""
+    return "score_gradient_max" if "score_gradient_max" in one else "score_gradient"
+
+
+def _gradient_in_words(now: "xr.Dataset") -> str:
+    words = f"score gradient {float(now[_measured(now)]):.2g}"
+    if "starvation_bound" not in now:
+        return f"{words}, its bounds not recorded"
+    return f"largest {words}, where (4) allows {float(now.starvation_bound):.2g}"

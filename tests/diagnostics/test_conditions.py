@@ -51,6 +51,12 @@ def test_without_a_margin_there_is_no_gamma():
     assert np.isnan(found.gamma)
 
 
+def test_without_its_factors_on_record_there_is_no_gamma_but_a_radius():
+    found = hindsight_conditions(made().drop_vars("value_radius")).isel(run=0)
+    assert found.r_max == 19.0
+    assert np.isnan(found.gamma)
+
+
 def test_the_radius_is_the_one_that_the_plateau_is_measured_to():
     recorded = runs.load("classroom")
     found = hindsight_conditions(recorded)

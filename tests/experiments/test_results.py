@@ -68,7 +68,7 @@ def test_it_holds_the_table_of_the_recorded_runs_and_what_made_them(history: xr.
     assert kept is not None
     text = document()
     assert markdown(tiny(NAME).judge(kept)) in text
-    made = f"10 runs of 2 arms, recorded in .* grokkit {kept.attrs['grokkit']}, torch"
+    made = f"10 runs of 2 arms, trained in .* grokkit {kept.attrs['grokkit']}, torch"
     assert re.search(made, text)
 
 

@@ -95,7 +95,9 @@ VARIANTS = {
         Variant("take the informative", lambda a, i, g: (a.sum(dim=2).mean(), share(a, i, g))),
         Variant("count as zeros", lambda a, i, g: ((a.sum(dim=2) * i).mean(), share(a, i, g))),
         Variant("the mean comes first", lambda a, i, g: (share(a, i, g), mean(a, i, g))),
-        Variant("compare each", lambda a, i, g: (m := mean(a, i, g), (m >= g).float())),
+        Variant(
+            "is a mean compared with gamma", lambda a, i, g: (m := mean(a, i, g), (m >= g).float())
+        ),
         Variant(
             "over all positions", lambda a, i, g: (mean(a, i, g), share(a, torch.ones_like(i), g))
         ),
