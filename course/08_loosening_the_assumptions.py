@@ -462,7 +462,7 @@ for gamma in (0.1, 0.5, 1.0):
 w = {name: value[0].detach().double() for name, value in trainer.weights.items()}
 query = w["token_embedding"][43] + w["position_embedding"][-1]
 product = (w["token_embedding"][:43] @ w["W_K"]) * (query @ w["W_Q"])
-token = product.unflatten(1, (4, -1)).sum(dim=2) / 16**0.5  # each head has 16 of the 64 dimensions
+token = product.unflatten(1, (4, -1)).sum(dim=2) / 16**0.5  # 16 dimensions a head
 print("spread over the 43 numbers, head by head:", " ".join(f"{x:.1f}" for x in token.std(dim=0)))
 
 # %% [markdown]
@@ -486,7 +486,13 @@ print("spread over the 43 numbers, head by head:", " ".join(f"{x:.1f}" for x in 
 # *smoother*, nearer to uniform, until it is free to find the structure. In code, for the grokked
 # network of lesson 09, and with the scores as they are:
 
+
 # %%
+def two_digits(x):
+    """A number in two significant digits, without an exponent."""
+    return f"{float(f'{float(x):.2g}'):g}"
+
+
 spec, weights = load_weights("recorded:weights/baseline.safetensors")
 token, place = token_and_place(spec, weights, query=43)
 tokens = spec.task.build(spec.seed).train.tokens
@@ -495,7 +501,8 @@ w = {name: values[0].detach().double() for name, values in weights.items()}
 e = w["token_embedding"][tokens] + w["position_embedding"]
 m = torch.linalg.matrix_norm(w["W_Q"] @ w["W_K"].T)
 bound = (m * e[0, -1].norm() * e.norm(dim=2).max()).square() / spec.model.d_model
-print(f"variance of the scores {scores.var(dim=1, correction=0).mean():.2g}, bound {bound:.2g}")
+variance = scores.var(dim=1, correction=0).mean()
+print(f"variance of the scores {two_digits(variance)}, bound {two_digits(bound)}")
 
 # %% [markdown]
 # *On the plateau, between memorising and the moment when attention begins to find the structure (border
@@ -516,8 +523,8 @@ for run, (begin, end, _) in enumerate(borders):
     print(
         f"seed {run}: entropy {first.attention_entropy.item():.2f} to "
         f"{last.attention_entropy.item():.2f} nats; variance of the scores "
-        f"{first.score_variance.item():.2g} to {last.score_variance.item():.2g}; bound "
-        f"{first.score_variance_bound.item():.2g} to {last.score_variance_bound.item():.2g}"
+        f"{two_digits(first.score_variance)} to {two_digits(last.score_variance)}; bound "
+        f"{two_digits(first.score_variance_bound)} to {two_digits(last.score_variance_bound)}"
     )
 print(f"smoother in {rises} of {len(borders)} seeds")
 

@@ -423,7 +423,7 @@ for share in (0.9, 0.8, 0.7):
 # | an effect size protects, if seeds are alike | five recorded runs against each other | a setting whose seeds scatter more |
 # | ... | ... | ... |
 #
-# **Exercises:** [10 · Your own experiment](../exercises/10_your_own_experiment.ipynb).
+# **Exercises:** the study above is the exercise of this chapter.
 #
 # **Next:** your own. If you find something, the authors of this package would like to know; a claim
 # with its arms is a file of fifty lines in

@@ -244,7 +244,7 @@ if check.ex_6_4.solved:
     betas = np.array([0.01, 0.03, 0.1, 0.3, 1, 3])
     when = []
     for beta in betas:
-        fine = np.geomspace(1, 3000, 2000)
+        fine = np.geomspace(1, 3000, 500)
         flow = theory.kl_flow(np.zeros(5), np.array([0.5, 0, 0.5, 0, 0]), beta, fine)
         when.append(np.interp(-0.1, -flow.divergence, flow.times))
     print(

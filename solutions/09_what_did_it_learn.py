@@ -47,8 +47,37 @@ def spectrum(embedding):
     ### END SOLUTION
 
 
+# %% [markdown]
+# This draws the spectrum of the grokked network of lesson 09, as your function gives it:
+
+# %%
+from grokkit import viz
+from grokkit.training import load_weights
+
+
+def spectrum_figure(power_of):
+    """The powers of the embedding of a grokked network, without the constant."""
+    _, weights = load_weights("recorded:weights/baseline.safetensors")
+    power = power_of(weights["token_embedding"][0, :43].detach().double())
+    dots = {"marker": "o", "markevery": 1, "linewidth": 1}
+    return viz.lines(
+        [viz.Line(np.arange(1, 22), np.asarray(power)[1:], "", "test", dots)],
+        title="A grokked network uses few frequencies",
+        below="sums modulo 43, seed 0 of the classroom preset, at its end",
+        x="frequency k (times round the clock in 43 numbers)",
+        y="power",
+        height=3.2,
+    )
+
+
+# %% tags=["target"]
+spectrum_figure(spectrum)
+
 # %%
 check.ex_9_1(spectrum)
+
+# %%
+spectrum_figure(spectrum) if check.ex_9_1.solved else "Here your own spectrum will stand."
 
 # %% [markdown] tags=["solution"]
 # Cosine and sine together see a wave wherever it begins, that is why both are needed. With these
@@ -183,7 +212,6 @@ check.ex_9_3(in_disguise, without_disguise)
 if check.ex_9_2.solved and check.ex_9_3.solved:
     from grokkit.diagnostics import all_sequences, key_frequencies, logit_table, sum_power
     from grokkit.model import Batch, Transformer
-    from grokkit.training import load_weights
 
     spec, weights = load_weights("recorded:weights/baseline.safetensors")
     data = spec.task.build(spec.seed)
@@ -205,8 +233,8 @@ if check.ex_9_2.solved and check.ex_9_3.solved:
 # %% [markdown] tags=["solution"]
 # A softmax does not feel a number that is added to all classes, a spectrum does. In disguise the
 # restricted loss says "it guesses" and the excluded one "it does not need its waves", of a network
-# that adds by waves and by nothing else. No network is so perverse; but weight decay is all that
-# keeps it from drifting there, and the published instruments do not centre the logits.
+# that adds by waves and by nothing else. Nothing in the loss keeps a network from such a disguise;
+# weight decay does. But an instrument should not depend on it.
 #
 # The cure takes the mean over the classes away at every pair. In general: let an instrument see
 # only what the loss sees.
@@ -290,3 +318,13 @@ if check.ex_9_1.solved and check.ex_9_4.solved:
     print("one seed, trained twice: {:.1f}, by chance {:.1f}".format(*twins))
 
 # %% [markdown] tags=["solution"]
+# Two seeds share no more than chance. Two trainings of one seed share nearly all: the frequencies are
+# laid down before the training, in what the seed names. So it is an accident, and it happens
+# early: the strength of the prior, the whole road to the end, hardly matters.
+#
+# Four seeds and one task; and a seed names both the initial weights and which pairs are trained on.
+# To tell these apart, give one run the weights of another (`Ticket` takes initial weights): a
+# question for lesson 10.
+#
+# Without the column of chance, 1.3 shared frequencies would look like a finding. Whoever counts
+# agreement has to say how much of it costs nothing.

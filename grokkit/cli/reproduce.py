@@ -10,7 +10,7 @@ import tyro
 from grokkit.cli import complain
 from grokkit.cli.options import parse
 from grokkit.cli.train import check_device
-from grokkit.errors import check_int, refuse
+from grokkit.errors import SettingError, check_int, refuse
 from grokkit.experiments.row import Size
 
 if TYPE_CHECKING:
@@ -73,7 +73,9 @@ def main(argv: Sequence[str]) -> int:
         except KeyboardInterrupt:
             complain(PROG, "interrupted; the same command goes on from here")
             return 130
-        except (RunsFailed, CheckpointError, OSError, ModuleNotFoundError) as problem:
+        except SettingError:
+            raise
+        except (RunsFailed, CheckpointError, OSError, ModuleNotFoundError, ValueError) as problem:
             complain(PROG, problem)
             return 1
     return 0
@@ -148,7 +150,7 @@ def _reproduce(row: "Row", options: Options) -> None:
         print(f"wrote {', '.join(map(str, written))}")
 
 
-def duration(seconds: float) -> str:
+def duration(seconds: float | int) -> str:
     """A time in words: ``"40 s"``, ``"12 min"``, ``"3.5 h"``."""
     if seconds < 99.5:
         return f"{max(seconds, 1):.0f} s"

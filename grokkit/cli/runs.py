@@ -3,12 +3,18 @@
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import tyro
 
 from grokkit.cli.options import parse
 from grokkit.errors import check_int, refuse
+from grokkit.experiments.row import Size
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from grokkit.experiments import Row
 
 ACTIONS = ("list", "show", "record", "verify")
 
@@ -91,27 +97,45 @@ def _list(rest: Sequence[str]) -> int:
 
 
 def _show(options: Show) -> int:
-    from grokkit import runs
     from grokkit.diagnostics import grok_epoch, memorise_epoch
 
     if options.out is not None and options.out.suffix != ".png":
         refuse("out", str(options.out), "a file that ends in .png")
-    history = runs.load(options.name)
-    print("seed  memorised  grokked at 0.95  at 0.99")
+    history, row, size = _labelled(options.name)
+    arms = [] if row is None else [str(arm) for arm in history.arm.values]
+    width = max((len(arm) + 2 for arm in arms), default=0)
+    print(" " * width + "seed  memorised  grokked at 0.95  at 0.99")
     for run in range(history.sizes["run"]):
         one = history.isel(run=run)
         epochs = [memorise_epoch(one), grok_epoch(one, 0.95), grok_epoch(one)]
         texts = ["never" if epoch.isnull() else f"{int(epoch):,}" for epoch in epochs]
-        print(f"{int(one.seed):4d}  {texts[0]:>9}  {texts[1]:>15}  {texts[2]:>7}")
+        arm = f"{arms[run]:{width}}" if arms else ""
+        print(f"{arm}{int(one.seed):4d}  {texts[0]:>9}  {texts[1]:>15}  {texts[2]:>7}")
     made = ", ".join(f"{name} {history.attrs[name]}" for name in ("grokkit", "torch", "device"))
     print(f"recorded in {history.attrs['seconds']:.0f} s with {made}")
     if options.out is not None:
         from grokkit import viz
 
-        title = f"{options.name}: what is trained on, and what is not"
-        viz.seed_curves(history, title=title).savefig(options.out)
+        if row is not None:
+            figure = viz.row_figure(row.name, history, size)
+        else:
+            title = f"{options.name}: what is trained on, and what is not"
+            figure = viz.seed_curves(history, title=title)
+        figure.savefig(options.out)
         print(f"wrote {options.out}")
     return 0
+
+
+def _labelled(name: str) -> "tuple[xr.Dataset, Row | None, Size]":
+    """A recording; if it is that of an experiment, with its arms, the experiment and the size."""
+    from grokkit import experiments, runs
+
+    history = runs.load(name)
+    for row in experiments.ROWS.values():
+        for size in get_args(Size):
+            if name == experiments.name_at(row.name, size):
+                return row.label(history, size), row, size
+    return history, None, "classroom"
 
 
 def _record(options: Record) -> int:

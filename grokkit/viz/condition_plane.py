@@ -69,25 +69,34 @@ def condition_plane(
         _regions(plane, one, gamma, r_max)
         _walk(plane, one, at)
         _accuracy(accuracy, one, at)
-        words = _in_words(float(now.min_informative_mass) >= gamma, float(now.mlp_norm) <= r_max)
-        if np.isnan(gamma) or np.isnan(r_max):
-            words = "N is not known" if np.isnan(r_max) else words.split(", ")[-1]
-            words = "B is not known" if np.isnan(gamma) else words.split(", ")[0]
+        holds = _verdict(float(now.min_informative_mass), float(now.mlp_norm), gamma, r_max)
         share = f"{float(now.test_accuracy):.0%} of the unseen answers right"
-        titles(figure, f"Epoch {at:,}: {words}; {share}", _where_from(one, seen.epoch, given))
+        below = _where_from(given, seen)
+        titles(figure, f"Epoch {at:,}: {holds}; {share}", f"{below}; {describe(one, end=False)}")
     return figure
 
 
-def _where_from(one: "xr.Dataset", epoch: "xr.DataArray", given: tuple[bool, bool]) -> str:
-    """Where the thresholds come from, and which run this is."""
-    measured = [name for name, known in zip(("γ", "r_max"), given, strict=True) if not known]
-    if not measured:
-        words = "γ and r_max as given"
-    elif np.isnan(epoch):
-        words = f"{' and '.join(measured)} can be measured on a run that groks only"
-    else:
-        words = f"{' and '.join(measured)} as measured when phase 4 began, at {int(epoch):,}"
-    return f"{words}; {describe(one).split('; ')[0]}"
+def _verdict(mass: float, norm: float, gamma: float, r_max: float) -> str:
+    """Which of the two conditions hold, as far as their thresholds are known."""
+    parts = []
+    for name, holds, threshold in (("B", mass >= gamma, gamma), ("N", norm <= r_max, r_max)):
+        words = "is not known" if np.isnan(threshold) else "holds" if holds else "does not hold"
+        parts.append(f"{name} {words}")
+    return ", ".join(parts)
+
+
+def _where_from(given: tuple[bool, bool], seen: "xr.Dataset") -> str:
+    """Where the thresholds come from."""
+    if all(given):
+        return "γ and r_max as given"
+    names = [name for name, known in zip(("γ", "r_max"), given, strict=True) if not known]
+    if np.isnan(seen.epoch):
+        return f"{' and '.join(names)} can be measured on a run that groks only"
+    words = f"{' and '.join(names)} as measured when phase 4 began, at {int(seen.epoch):,}"
+    if "γ" in names and np.isnan(seen.gamma):
+        words = words.replace("γ and r_max", "r_max") if "r_max" in names else "r_max as given"
+        words += ", γ not on record"
+    return words
 
 
 def _regions(ax: Axes, one: "xr.Dataset", gamma: float, r_max: float) -> None:

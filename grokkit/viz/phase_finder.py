@@ -96,7 +96,7 @@ def _words(
 ) -> tuple[str, str]:
     """The headline, and the line below it."""
     if not reveal:
-        task = f"move the three borders, then compare; {describe(one).split('; ')[0]}"
+        task = f"move the three borders, then compare; {describe(one, end=False)}"
         return "Where do plateau, resurgence and grokking begin?", task
     parts = []
     for name, mine, other in zip(BORDERS, chosen, rule, strict=True):

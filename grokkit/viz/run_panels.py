@@ -104,15 +104,15 @@ def headline(history: "xr.Dataset", run: int = 0) -> str:
     return f"{begin}, not understood by epoch {last:,.0f}"
 
 
-def describe(one: "xr.Dataset") -> str:
-    """Which run this is: task, size and seed; and what is said of its end."""
+def describe(one: "xr.Dataset", *, end: bool = True) -> str:
+    """Which run this is: task, size and seed; and, with ``end``, what is said of its end."""
     if "spec" not in one.coords:
         return ""
     settings = specs_of(one)[0].settings()
     words = [settings["task"].replace("_", " ")]
     shown = {"p": "p", "weight_decay": "weight decay", "kl_strength": "KL strength", "seed": "seed"}
     words += [f"{word} {settings[name]:g}" for name, word in shown.items() if name in settings]
-    message = str(one.message.values) if "message" in one.coords else ""
+    message = str(one.message.values) if end and "message" in one.coords else ""
     return ", ".join(words) + (f"; {message}" if message else "")
 
 

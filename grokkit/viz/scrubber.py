@@ -57,7 +57,7 @@ def run_at_epoch(history: "xr.Dataset", run: int = 0, epoch: float | int = 0) ->
             figure,
             f"Epoch {at:,}, phase {phase} ({PHASES[phase]}): {shares[0]} of the train answers "
             f"right, {shares[1]} of the unseen",
-            f"{_gradient_in_words(now)}; {describe(one).split('; ')[0]}",
+            f"{_gradient_in_words(now)}; {describe(one, end=False)}",
         )
     return figure
 

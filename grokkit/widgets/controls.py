@@ -41,6 +41,9 @@ def run_menu(history: "xr.Dataset", run: int = 0) -> ipywidgets.Dropdown:
         if runs > 1 and name in history.coords and len(set(history[name].values.tolist())) > 1
     ]
 
+    if "arm" in telling:  # an arm's name says what else is different
+        telling = [name for name in telling if name in ("arm", "seed")]
+
     def words(number: int) -> str:
         values = [(name, history[name].values.tolist()[number]) for name in telling]
         parts = [

@@ -146,6 +146,15 @@ def test_list_names_every_recording(capsys: pytest.CaptureFixture[str]):
     assert re.search(r"^classroom +5 runs, not recorded$", out, re.MULTILINE)
 
 
+def test_show_names_the_arms_and_draws_the_figure_of_the_row(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+):
+    out = said(capsys, "runs", "show", NAME, "--out", "shown.png")
+    assert len(re.findall(r"^baseline +\d ", out, re.MULTILINE)) == 5
+    assert len(re.findall(r"^KL 1 +\d ", out, re.MULTILINE)) == 5
+    assert "wrote shown.png" in out and (folder / "shown.png").exists()
+
+
 def test_verify_finds_nothing_in_a_recording_as_it_was(capsys: pytest.CaptureFixture[str]):
     out = said(capsys, "runs", "verify", NAME, "--epochs", "8", "--quiet")
     assert out == f"{NAME}: its first 8 epochs agree to 2^-10\n"

@@ -11,7 +11,7 @@ from grokkit.cli import main
 from grokkit.cli.reproduce import duration
 from grokkit.experiments import ROWS
 from grokkit.training import RunsFailed, load_history, specs_of
-from tests.experiments.tiny import SEEDS, tiny
+from tests.experiments.tiny import SEEDS, history_of, tiny
 
 NAME = "starvation-bound"
 FEW = ["--seeds", "0", "1", "--workers", "1"]
@@ -43,17 +43,15 @@ def test_it_writes_runs_verdicts_and_figure_and_says_what_was_found(
     assert f"wrote reproduced/{NAME}.nc, reproduced/{NAME}.md, reproduced/{NAME}.png" in said
 
 
-def test_what_is_there_is_not_trained_again(monkeypatch: pytest.MonkeyPatch):
-    assert main(["reproduce", NAME, *FEW, "--quiet"]) == 0
-    stopped = "grokkit.training.trainer.Trainer.advance"
-    monkeypatch.setattr(stopped, lambda *_, **__: pytest.fail("trained"))
-    assert main(["reproduce", NAME, *FEW, "--quiet"]) == 0
-
-
-def test_quiet_says_nothing(capsys: pytest.CaptureFixture[str]):
+def test_what_is_there_is_not_trained_again_and_quiet_says_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
     assert main(["reproduce", NAME, *FEW, "--quiet"]) == 0
     captured = capsys.readouterr()
     assert captured.out == captured.err == ""
+    stopped = "grokkit.training.trainer.Trainer.advance"
+    monkeypatch.setattr(stopped, lambda *_, **__: pytest.fail("trained"))
+    assert main(["reproduce", NAME, *FEW, "--quiet"]) == 0
 
 
 def test_a_dry_run_tells_the_runs_and_the_time_and_writes_nothing(
@@ -115,7 +113,10 @@ def test_a_recording_that_is_too_large_is_one_line(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ):
+    found = history_of(NAME, experiments.SEEDS)
+    monkeypatch.setattr(experiments, "reproduce", lambda *_, **__: (found, []))
     monkeypatch.setattr(runs, "LIMIT", 100)
+    (in_an_empty_folder / "reproduced").mkdir()
     assert main(["reproduce", NAME, "--workers", "1", "--quiet", "--record"]) == 1
     assert re.fullmatch(r"grokkit reproduce: recording .* at most 100\n", capsys.readouterr().err)
 

@@ -110,21 +110,32 @@ def test_the_plane_says_which_conditions_hold_and_where_they_come_from(classroom
     seen = hindsight_conditions(classroom).isel(run=0)
     start = look_at(viz.condition_plane(classroom, 0, 0))
     # Both hold before anything is learned: they do not say that it is.
-    assert "Epoch 0: Both conditions hold; 2% of the unseen answers right" in start
+    assert "Epoch 0: B holds, N holds; 2% of the unseen answers right" in start
     assert f"as measured when phase 4 began, at {int(seen.epoch):,}" in start
     assert f"γ = {float(seen.gamma):.2g}" in start and f"r_max = {float(seen.r_max):.3g}" in start
-    assert "Neither condition holds" in words(viz.condition_plane(classroom, 0, 500))
-    assert "B holds, N does not" in words(viz.condition_plane(classroom, 0, 3500))
-    assert "Both conditions hold; 99%" in words(viz.condition_plane(classroom))
+    assert "B does not hold, N does not hold" in words(viz.condition_plane(classroom, 0, 500))
+    assert "B holds, N does not hold" in words(viz.condition_plane(classroom, 0, 3500))
+    assert "B holds, N holds; 99%" in words(viz.condition_plane(classroom))
 
 
 def test_without_thresholds_the_plane_says_so(classroom: xr.Dataset):
     early = classroom.sel(epoch=slice(0, 1000))
     text = look_at(viz.condition_plane(early, 1))
-    assert "No thresholds: this run has not grokked" in text
+    assert "B is not known, N is not known" in text and "on a run that groks only" in text
     assert "r_max =" not in text
     given = words(viz.condition_plane(early, 1, gamma=0.1, r_max=30.0))
     assert "γ and r_max as given" in given and "r_max = 30 or less" in given
+
+
+def test_a_recording_without_what_gamma_is_made_of_has_a_radius_still(classroom: xr.Dataset):
+    bare = classroom.drop_vars(["value_radius", "starvation_bound", "score_gradient_max"])
+    text = look_at(viz.condition_plane(bare))
+    assert "B is not known, N holds" in text
+    assert "r_max as measured when phase 4 began, at 4,850, γ not on record" in text
+    text = words(viz.condition_plane(bare, gamma=0.01))
+    assert "B holds, N holds" in text and "r_max as measured" in text
+    assert "r_max as given, γ not on record" in words(viz.condition_plane(bare, r_max=30.0))
+    assert "its bounds not recorded" in look_at(viz.run_at_epoch(bare, 0, 500))
 
 
 @pytest.mark.parametrize("change", [{"gamma": 0.0}, {"r_max": -1.0}, {"run": 5}])
@@ -154,6 +165,17 @@ def test_every_record_of_a_trained_run_can_be_drawn():
     for epoch in (0, 10, 20):
         assert f"Epoch {epoch}" in look_at(viz.run_at_epoch(history, 0, epoch))
         assert f"Epoch {epoch}" in look_at(viz.condition_plane(history, 0, epoch))
+
+
+def test_a_run_that_was_joined_to_longer_ones_shows_its_own_positions():
+    spec = RunSpec().with_(p=5, train_fraction=0.5, epochs=10, record_every=10, d_mlp=8)
+    both = train([spec, spec.with_(length=12)], progress=False)
+    for run, positions in ((0, 5), (1, 12)):
+        figure = viz.run_at_epoch(both, run, 10)
+        bars = [bar for bar in titled(figure, "Where it looks").patches]
+        assert len(bars) == positions
+        look_at(figure)
+        assert "epoch 10" in words(viz.attention_bars(both, run))
 
 
 # --- phases by hand -----------------------------------------------------------------------

@@ -86,6 +86,12 @@ def test_another_run_brings_its_own_records_and_redraws_once():
     assert widget.play.max == len(widget.epoch.options) - 1
 
 
+def test_runs_of_an_experiment_are_called_by_arm_and_seed():
+    history = small_history(2).assign_coords(arm=("run", ["slow", "fast"]))
+    menu = PhaseFinder(history).run
+    assert [label for label, _ in menu.options] == ["slow, seed 0", "fast, seed 1"]
+
+
 def test_one_run_alone_needs_no_menu():
     assert RunScrubber(runs.load("classroom").isel(run=[2])).run.layout.display == "none"
     assert PhaseFinder(small_history(1).isel(run=0)).run.layout.display == "none"

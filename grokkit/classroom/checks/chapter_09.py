@@ -62,6 +62,7 @@ ex_9_1 = Exercise(
 
 
 def plain_power(embedding: Tensor) -> Tensor:
+    """The power of an embedding at each frequency."""
     return embedding_power({"token_embedding": embedding[None]}, len(embedding))[0]
 
 
@@ -199,6 +200,7 @@ def _(key_waves, _losses):
 
 
 def right_losses(table: Tensor, key: list[int], trained: Tensor) -> tuple[float, float]:
+    """Restricted and excluded loss."""
     p = len(table)
     mask = torch.zeros(1, p // 2 + 1, dtype=torch.bool)
     mask[0, key] = True
@@ -403,11 +405,13 @@ def _(key_set, _shared):
         [1, 3, 4],
         cause="10, 5 and 4 of 20 are 95 %; without the 4 it would be 75 %.",
         mistakes={
-            "The constant, frequency 0, is among them, or its power counts.": [0, 3],
+            "The constant, frequency 0, is among them: it is no wave.": [0, 3, 4],
             "Frequencies are counted from 0, the constant's: these are one too small.": [0, 2, 3],
             "They are in the order of their power; ascending, please.": [3, 4, 1],
             "One too few: together they hold less than the share.": [3, 4],
-            "All are there.": [1, 2, 3, 4],
+            "All are there. Does the power of the constant count in what the share is of?": (
+                [1, 2, 3, 4]
+            ),
             "These have at least a share of the largest; the share is of all power.": [3],
         },
     )

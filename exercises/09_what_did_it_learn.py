@@ -1,0 +1,263 @@
+# %% [markdown]
+# # 09 · Exercises: what did it learn?
+#
+# Four exercises on [lesson 09](../course/09_what_did_it_learn.ipynb): the spectrum of an embedding,
+# the two losses, a network whose spectrum lies, and a small study of where the frequencies come
+# from. `check.ex_9_1.hint()` gives a hint, called again the next one.
+
+# %%
+import itertools
+
+import numpy as np
+import torch
+
+from grokkit.classroom import check
+
+
+# %% [markdown]
+# ## 9.1 · A spectrum in which nothing is lost
+#
+# *●○○ easy · about 10 minutes*
+#
+# Lesson 09 has the power of an embedding at a frequency $k$ of $\omega_k = 2\pi k/p$,
+#
+# $$P_k = \tfrac2p\Big\lVert \sum_n \cos(\omega_k n)\,E_n \Big\rVert^2
+#       + \tfrac2p\Big\lVert \sum_n \sin(\omega_k n)\,E_n \Big\rVert^2 .$$
+#
+# At $k = 0$, and at $k = p/2$ if $p$ is even, the sine is 0 at every number; the factor there is
+# $1/p$. Write the powers at all frequencies from 0 to $p // 2$. If they are right, nothing is lost:
+# their sum is the sum of the squares of all entries.
+
+# %%
+def spectrum(embedding):
+    """The power of an embedding at each frequency.
+
+    Args:
+        embedding: row n is the number n, a float tensor [number, embed].
+
+    Returns:
+        The power at 0, 1, ..., p // 2, a tensor [frequency].
+    """
+    raise NotImplementedError("your code here")
+
+
+# %% [markdown]
+# This draws the spectrum of the grokked network of lesson 09, as your function gives it:
+
+# %%
+from grokkit import viz
+from grokkit.training import load_weights
+
+
+def spectrum_figure(power_of):
+    """The powers of the embedding of a grokked network, without the constant."""
+    _, weights = load_weights("recorded:weights/baseline.safetensors")
+    power = power_of(weights["token_embedding"][0, :43].detach().double())
+    dots = {"marker": "o", "markevery": 1, "linewidth": 1}
+    return viz.lines(
+        [viz.Line(np.arange(1, 22), np.asarray(power)[1:], "", "test", dots)],
+        title="A grokked network uses few frequencies",
+        below="sums modulo 43, seed 0 of the classroom preset, at its end",
+        x="frequency k (times round the clock in 43 numbers)",
+        y="power",
+        height=3.2,
+    )
+
+
+# %% [markdown]
+# ![What exercise 9.1 is to show](images/ex_9_1.png)
+
+# %%
+check.ex_9_1(spectrum)
+
+# %%
+spectrum_figure(spectrum) if check.ex_9_1.solved else "Here your own spectrum will stand."
+
+
+# %% [markdown]
+# ## 9.2 · Two losses
+#
+# *●●○ medium · about 25 minutes*
+#
+# Given is a table of logits, one row of classes for every pair of numbers, and some key frequencies.
+#
+# 1. `key_waves`: the part of the table that is a key wave of $a + b$. Take the mean over all
+#    pairs with the same sum, $m_s(c)$, for $s = (a + b) \bmod p$; its wave of frequency $k$ at $s$ is
+#    $\tfrac2p \sum_{s'} \cos(\omega_k (s - s'))\,m_{s'}(c)$. The key waves are the sum over all key $k$.
+# 2. `two_losses`: the **restricted** loss on the *unseen* pairs, with nothing left but the key waves
+#    and the constant (the mean of every class over all pairs); and the **excluded** loss on the
+#    *trained* pairs, with everything left but the key waves. Both are mean cross-entropies, in
+#    nats, of the right answer $(a + b) \bmod p$.
+
+# %%
+def key_waves(table, key):
+    """The key waves of a + b in a table of logits.
+
+    Args:
+        table: logits, a float tensor [a, b, class], with odd p.
+        key: a list of frequencies, from 1 to p // 2.
+
+    Returns:
+        [a, b, class].
+    """
+    raise NotImplementedError("your code here")
+
+
+# %%
+def two_losses(table, key, trained):
+    """Restricted and excluded loss.
+
+    Args:
+        table: logits, a float tensor [a, b, class].
+        key: a list of frequencies.
+        trained: which pairs were trained on, a bool tensor [a, b].
+
+    Returns:
+        Two numbers: the restricted loss on unseen pairs, the excluded loss on trained ones.
+    """
+    raise NotImplementedError("your code here")
+
+
+# %%
+check.ex_9_2(key_waves, two_losses)
+
+
+# %% [markdown]
+# ## 9.3 · A spectrum that lies
+#
+# *●●● hard · about 25 minutes*
+#
+# "The key frequencies say what a network computes: those that hold 90 % of its waves of $a + b$." Break
+# it: write a network with *the same answers, and as sure of them*, whose only key frequency is one
+# that plays no part. Then find the cure.
+#
+# - `in_disguise`: a table with the same softmax at every pair, whose only key frequency by the rule
+#   of 90 % is $k$.
+# - `without_disguise`: of all tables with the same softmax the one with the least power, that is with
+#   the least sum of squares.
+
+# %%
+def in_disguise(table, k):
+    """Logits with the same softmax whose only key frequency is k.
+
+    Args:
+        table: logits, a float tensor [a, b, class], with odd p.
+        k: a frequency, from 1 to p // 2.
+
+    Returns:
+        [a, b, class].
+    """
+    raise NotImplementedError("your code here")
+
+
+# %%
+def without_disguise(table):
+    """Logits with the same softmax and the least power.
+
+    Args:
+        table: logits, a float tensor [a, b, class].
+
+    Returns:
+        [a, b, class].
+    """
+    raise NotImplementedError("your code here")
+
+
+# %%
+check.ex_9_3(in_disguise, without_disguise)
+
+# %% [markdown]
+# Once it is right: what the instruments say about the grokked network of lesson 09, as it is, in
+# disguise, and cured.
+
+# %%
+if check.ex_9_2.solved and check.ex_9_3.solved:
+    from grokkit.diagnostics import all_sequences, key_frequencies, logit_table, sum_power
+    from grokkit.model import Batch, Transformer
+
+    spec, weights = load_weights("recorded:weights/baseline.safetensors")
+    data = spec.task.build(spec.seed)
+    pairs = all_sequences(Batch.of([data.train]), Batch.of([data.test]))
+    with torch.no_grad():
+        logits = Transformer(spec.model, pairs, weights.layout.length)(weights).logits
+    table = logit_table(logits, pairs, 43)[0]
+    trained = torch.zeros(43, 43, dtype=torch.bool)
+    trained[tuple(data.train.tokens[data.train.informative].view(-1, 2).T)] = True
+    for name, one in {
+        "as it is": table,
+        "in disguise": in_disguise(table, 3),
+        "cured": without_disguise(in_disguise(table, 3)),
+    }.items():
+        key = key_frequencies(sum_power(one[None]))[0].nonzero().flatten().tolist()
+        restricted, excluded = two_losses(one, key, trained)
+        print(f"{name:11} key {key}: restricted {restricted:.2g}, excluded {excluded:.2g}")
+
+
+# %% [markdown]
+# ## 9.4 · A small study: an accident of what?
+#
+# *●●● hard · about 40 minutes*
+#
+# *Which* frequencies a network uses is an accident, says lesson 09. An accident of what? If they are
+# drawn anew in every training, two networks share no more of them than chance gives, whatever the
+# two have in common. If they are laid down by the seed, before any training, two trainings of *one*
+# seed share them. Write the instruments.
+#
+# 1. `key_set`: the fewest frequencies that hold a share of the power, never the constant (0), whose
+#    power does not count either.
+# 2. `shared`: how many frequencies two sets have in common, as a mean over all pairs of sets; and how
+#    many they would if each were drawn blindly from the same $n$ frequencies.
+
+# %%
+def key_set(power, share):
+    """The fewest frequencies that together hold a share of the power.
+
+    Args:
+        power: at the frequencies 0, 1, 2, ..., an array [frequency], no two equal.
+        share: of the power of all frequencies but 0; exactly the share is enough.
+
+    Returns:
+        A list of frequencies, ascending.
+    """
+    raise NotImplementedError("your code here")
+
+
+# %%
+def shared(sets, n):
+    """How many frequencies two sets share, and how many by chance.
+
+    Args:
+        sets: lists of frequencies, two or more.
+        n: from how many frequencies each was drawn.
+
+    Returns:
+        Two means over all pairs of different sets: what they share, what chance gives.
+    """
+    raise NotImplementedError("your code here")
+
+
+# %%
+check.ex_9_4(key_set, shared)
+
+# %% [markdown]
+# Four seeds, sums modulo 23 (frequencies 1 to 11), each trained twice: with a prior of strength 1 and
+# with one of 0.3. Different trainings, different weights in the end. *How many of their
+# frequencies do two seeds share? And the two trainings of one seed? Write it down first.*
+
+# %%
+if check.ex_9_1.solved and check.ex_9_4.solved:
+    import grokkit
+    from grokkit.training import Trainer
+
+    base = grokkit.presets["live"].with_(
+        p=23, train_fraction=0.7, prior="kl", epochs=300, record_every=300
+    )
+    trainer = Trainer([base.with_(seed=s, kl_strength=b) for s in range(4) for b in (1.0, 0.3)])
+    trainer.advance()
+    embeddings = trainer.weights["token_embedding"].detach().double()[:, :23]
+    sets = [key_set(spectrum(one).numpy(), 0.6) for one in embeddings]
+    for seed in range(4):
+        print(f"seed {seed}: {sets[2 * seed]} and {sets[2 * seed + 1]}")
+    print("two seeds share {:.1f}, by chance {:.1f}".format(*shared(sets[::2], 11)))
+    twins = np.mean([shared(sets[2 * seed : 2 * seed + 2], 11) for seed in range(4)], axis=0)
+    print("one seed, trained twice: {:.1f}, by chance {:.1f}".format(*twins))
