@@ -62,6 +62,8 @@ def spectrum_figure(power_of):
         y="power",
         height=3.2,
     )
+    figure.axes[0].set_xticks(range(1, 22, 2))
+    return figure
 
 
 # %% [markdown]

@@ -14,7 +14,7 @@ SECONDS = 0.2
 class Background:
     """Trains epoch by epoch until it is told to stop, and reports a few times a second.
 
-    Reports come from the thread. However long one takes, at least as long is trained
+    Reports come from the thread. However long one takes, at least half as long is trained
     until the next, so that pictures never starve the training that they show.
 
     Args:
@@ -72,7 +72,7 @@ class Background:
                     self._report()
                     reported = time.perf_counter()
                     took = reported - started
-                    pause = max(SECONDS - took, took)
+                    pause = max(SECONDS - took, took / 2)
             # From here on it is not running any more, which is what the last report says.
             self._stop.set()
             self._report()

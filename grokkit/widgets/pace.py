@@ -17,6 +17,9 @@ from grokkit.widgets.phase_finder import PhaseFinder
 from grokkit.widgets.routing_playground import RoutingPlayground
 from grokkit.widgets.run_scrubber import RunScrubber
 
+EVERY = 0.1
+"""Seconds from one look of the main thread to the next: each costs the training a little."""
+
 
 @dataclass(frozen=True)
 class Pace:
@@ -52,8 +55,8 @@ def live_pace(spec: RunSpec, seconds: float | int = 5) -> Pace:
     started = time.perf_counter()
     while time.perf_counter() - started < seconds or len(drawn) < 3:
         asleep = time.perf_counter()
-        time.sleep(0.01)
-        delays.append(time.perf_counter() - asleep - 0.01)
+        time.sleep(EVERY)
+        delays.append(time.perf_counter() - asleep - EVERY)
     took, pictures = time.perf_counter() - started, len(drawn)
     live.pause()
     assert live.history is not None
@@ -67,7 +70,7 @@ def live_pace(spec: RunSpec, seconds: float | int = 5) -> Pace:
     return Pace(pictures / took, epochs / took, alone, np.array(delays))
 
 
-def redraw_milliseconds(widget: PictureWidget, times: int = 7) -> np.ndarray:
+def redraw_milliseconds(widget: PictureWidget, times: int) -> np.ndarray:
     """How long a widget takes from a moved slider to its new picture, several times."""
     spent = []
     for _ in range(times + 1):
@@ -77,12 +80,13 @@ def redraw_milliseconds(widget: PictureWidget, times: int = 7) -> np.ndarray:
     return np.array(spent[1:])  # the first finds its fonts
 
 
-def pace_report(spec: RunSpec | None = None, seconds: float | int = 5) -> str:
+def pace_report(spec: RunSpec | None = None, seconds: float | int = 5, times: int = 7) -> str:
     """Both as a table.
 
     Args:
         spec: what LiveTraining trains; None for the live preset.
         seconds: for how long it is watched.
+        times: how often each of the others is drawn.
     """
     pace = live_pace(presets["live"] if spec is None else spec, seconds)
     waits = 1000 * pace.delays
@@ -96,7 +100,7 @@ def pace_report(spec: RunSpec | None = None, seconds: float | int = 5) -> str:
     ]
     for made in (RoutingPlayground, ConditionPlane, RunScrubber, PhaseFinder):
         widget = made()
-        spent, size = redraw_milliseconds(widget), len(widget.static_picture()) / 1000
+        spent, size = redraw_milliseconds(widget, times), len(widget.static_picture()) / 1000
         widget.close()
         label = f"{made.__name__}: ms a picture of {size:.0f} kB, median (min .. max)"
         spread = f"({spent.min():.0f} .. {spent.max():.0f})"

@@ -153,8 +153,7 @@ def ticket() -> Tensors:
     first = torch.zeros(3, 4, dtype=torch.bool)
     first[1, :3] = True
     second = torch.ones(6, 10, dtype=torch.bool)
-    second[0, :5] = False
-    second[1, 2:7] = False
+    second[:2, :5] = False
     return {"W_Q": first, "W_1": second}
 
 

@@ -54,7 +54,8 @@ def handout(
     files = [*sorted(exercises.glob("*.ipynb")), *sorted(exercises.glob("images/*.png"))]
     files.append(exercises / "conftest.py")
     written = [_copy(path, target / "exercises" / path.relative_to(exercises)) for path in files]
-    lessons = [*sorted(course.glob("*.ipynb")), *sorted(course.glob("images/*"))]
+    pictures = sorted(path for path in course.glob("images/**/*") if path.is_file())
+    lessons = [*sorted(course.glob("*.ipynb")), *pictures]
     written += [_copy(path, target / "course" / path.relative_to(course)) for path in lessons]
     written.append(_copy(constraints, target / "constraints.txt"))
     readme = target / "README.md"

@@ -94,7 +94,7 @@ def _waits(ax: Axes, evidence: Present) -> None:
     if not drawn:
         missing_panel(ax, "not run: other weight decays")
         return
-    if at_one is not None:
+    if at_one is not None and len({_product(evidence, name) for name in drawn}) > 1:
         x = np.array([0.35, 6.0]) * at_one[0]
         line = {"color": INK, "linestyle": "--", "linewidth": 1.2}
         ax.plot(x, at_one[1] * at_one[0] / x, **line, label=f"slope -1 through {ONE}")

@@ -65,6 +65,17 @@ def whole_columns(kept, seed):
     }
 
 
+def within_rows(kept, seed):
+    return {
+        name: torch.stack([shuffle({"": row}, seed + i)[""] for i, row in enumerate(one)])
+        for name, one in kept.items()
+    }
+
+
+def within_columns(kept, seed):
+    return {n: one.T for n, one in within_rows({n: m.T for n, m in kept.items()}, seed).items()}
+
+
 def all_together(kept, seed):
     flat = torch.cat([one.flatten() for one in kept.values()])
     parts = shuffle({"": flat}, seed)[""].split([one.numel() for one in kept.values()])
@@ -116,6 +127,8 @@ VARIANTS = {
         Variant("two seeds have the same", rewind, lambda k, s: shuffle(k, 1)),
         Variant("whole rows", rewind, whole_rows),
         Variant("whole columns", rewind, whole_columns),
+        Variant("within their rows", rewind, within_rows),
+        Variant("within their columns", rewind, within_columns),
         Variant(
             "gave two masks",
             rewind,

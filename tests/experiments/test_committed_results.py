@@ -1,0 +1,27 @@
+"""The RESULTS.md of this repository is the one that its recorded runs give."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from grokkit.experiments import ROWS
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.slow
+def test_it_says_what_the_recorded_runs_say():
+    """In a process of its own: thousands of random inputs, without checks of their shapes."""
+    check = [sys.executable, "-m", "grokkit.cli", "claims", "--check", "RESULTS.md"]
+    done = subprocess.run(check, cwd=ROOT, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_picture_that_it_shows_is_there_and_small():
+    pictures = re.findall(r"!\[.*\]\((.+)\)", (ROOT / "RESULTS.md").read_text(encoding="utf-8"))
+    assert len(pictures) >= len(ROWS)
+    for picture in pictures:
+        assert (ROOT / picture).stat().st_size < 80_000, picture
