@@ -4,7 +4,7 @@ import dataclasses
 import difflib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import tyro
 
@@ -27,8 +27,9 @@ class Options:
 
     Attributes:
         names: which experiments; none: all.
-        size: classroom, or paper.
-        history: judge these runs instead, a file NAME.nc that grokkit reproduce wrote.
+        size: classroom, or paper. A document has both.
+        history: judge these runs of the experiment instead, a file NAME.nc that grokkit
+            reproduce wrote.
         out: write the whole document of results to this file, as RESULTS.md is.
         check: compare this file with that document; where they differ, say where.
         figures: draw the figure of each experiment into this folder.
@@ -53,22 +54,29 @@ def main(argv: Sequence[str]) -> int:
 
     _check(options)
     if options.out is not None or options.check is not None:
-        code = _document(options)
-        for row in experiments.ROWS.values() if options.figures is not None else ():
-            _draw(row, experiments.recorded(row.name, options.size), options)
+        try:
+            code = _document(options)
+        except OSError as problem:
+            complain(PROG, problem)
+            return 1
+        for row in experiments.ROWS.values():
+            for size in get_args(Size):
+                _draw(row, experiments.recorded(row.name, size), size, options.figures)
         return code
-    try:
-        given = None if options.history is None else _load(options.history)
-    except (OSError, ValueError) as problem:
-        complain(PROG, problem)
-        return 1
     rows = [experiments.row(name) for name in options.names or experiments.ROWS]
+    given = None
+    if options.history is not None:
+        try:
+            given = _load(options.history)
+        except (OSError, ValueError) as problem:
+            complain(PROG, problem)
+            return 1
+        given = rows[0].label(given, options.size)
     results = []
     for row in rows:
         history = experiments.recorded(row.name, options.size) if given is None else given
         results += row.judge(history, options.size, _seeds(given))
-        if options.figures is not None:
-            _draw(row, history, options)
+        _draw(row, history, options.size, options.figures)
     print(experiments.text(results))
     print(f"\n{len(results)} claims: {experiments.count(results)}")
     return 0
@@ -84,6 +92,16 @@ def _check(options: Options) -> None:
     for flag in ("out", "check"):
         if getattr(options, flag) is not None and (options.names or options.history):
             refuse(flag, str(getattr(options, flag)), "no names and no --history: it has all rows")
+    if options.size != "classroom" and (options.out is not None or options.check is not None):
+        refuse("size", options.size, "none with --out and --check: a document has both sizes")
+    if options.out is not None and options.out.is_dir():
+        refuse("out", str(options.out), "a file to write")
+    for flag in ("check", "history"):
+        file = getattr(options, flag)
+        if file is not None and not file.is_file():
+            refuse(flag, str(file), "a file that is there")
+    if options.figures is not None and options.figures.exists() and not options.figures.is_dir():
+        refuse("figures", str(options.figures), "a folder")
 
 
 def _load(file: Path) -> "xr.Dataset":
@@ -126,15 +144,17 @@ def _document(options: Options) -> int:
     return 0
 
 
-def _draw(row: "Row", history: "xr.Dataset | None", options: Options) -> None:
+def _draw(row: "Row", history: "xr.Dataset | None", size: Size, figures: Path | None) -> None:
+    if figures is None:
+        return
     from grokkit import experiments, viz
     from grokkit.training.files import write_whole
 
-    assert options.figures is not None
-    name = experiments.name_at(row.name, options.size)
-    if history is None and row.arms(options.size):
-        print(f"{name}: no recorded runs, no figure")
+    name = experiments.name_at(row.name, size)
+    if history is None and (row.arms(size) or size != "classroom"):
+        if size == "classroom":
+            print(f"{name}: no recorded runs, no figure")
         return
-    options.figures.mkdir(parents=True, exist_ok=True)
-    data = viz.png(viz.row_figure(row.name, history, options.size))
-    print(f"wrote {write_whole(options.figures / f'{name}.png', data)}")
+    figures.mkdir(parents=True, exist_ok=True)
+    data = viz.png(viz.row_figure(row.name, history, size))
+    print(f"wrote {write_whole(figures / f'{name}.png', data)}")

@@ -92,6 +92,11 @@ def _check(options: Options) -> "list[Row]":
         check_int("seeds", seed, 0)
     if not options.seeds or len(set(options.seeds)) < len(options.seeds):
         refuse("seeds", options.seeds, "at least one, each once")
+    for row in rows:
+        if not row.arms() and options.seeds != experiments.SEEDS:
+            refuse("seeds", options.seeds, f"{experiments.SEEDS} for {row.name}, which trains none")
+    if options.folder.exists() and not options.folder.is_dir():
+        refuse("folder", str(options.folder), "a folder")
     if options.record and options.seeds != experiments.SEEDS:
         refuse("seeds", options.seeds, f"{experiments.SEEDS} with --record")
     if options.workers is not None:

@@ -141,6 +141,9 @@ def _labelled(name: str) -> "tuple[xr.Dataset, Row | None, Size]":
 def _record(options: Record) -> int:
     from grokkit import runs
 
+    if options.name in runs.names() and options.name not in runs.RECIPES:
+        by = "grokkit reproduce NAME --record makes those of the experiments"
+        refuse("name", options.name, f"{', '.join(runs.RECIPES)}; {by}")
     print(f"wrote {runs.record(options.name, into=options.folder)}")
     return 0
 

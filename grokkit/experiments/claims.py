@@ -1,7 +1,8 @@
 """A claim, what was seen of it, and the rule that turns the one into a verdict.
 
 A claim is written down before its runs: a sentence that could be false, with a direction
-and an effect size. A function judges it by its *parts*; each part is a yes, a no or a
+and an effect size. What was added or changed once runs had been seen says so
+(``Claim.afterwards``). A function judges it by its *parts*; each part is a yes, a no or a
 "cannot be told" for every seed. From there on nobody has a say:
 
     a part holds       if it holds for 4 of 5 seeds (four fifths of them, rounded up)
@@ -27,6 +28,9 @@ VERDICTS: tuple[str, ...] = get_args(Verdict)
 NEEDED = 4 / 5
 """The share of seeds for which a part must hold."""
 
+SEEDS = tuple(range(5))
+"""The seeds of every experiment; a verdict on fewer says on how many."""
+
 
 @dataclass(frozen=True)
 class Part:
@@ -42,6 +46,11 @@ class Part:
     says: str
     outcomes: tuple[bool | None, ...]
     seen: str
+
+    def __post_init__(self) -> None:
+        # NumPy's own True is not True.
+        plain = tuple(None if one is None else bool(one) for one in self.outcomes)
+        object.__setattr__(self, "outcomes", plain)
 
     @property
     def needed(self) -> int:
@@ -71,12 +80,14 @@ class Claim:
         says: the claim, in one sentence.
         source: who claims it: a statement or figure of the paper, or a weak point of it.
         judge: from the evidence of a row to the parts of this claim.
+        afterwards: what of it was written or changed after runs had been seen, and why.
     """
 
     id: str
     says: str
     source: str
     judge: "Callable[[Evidence], Sequence[Part]]"
+    afterwards: str = ""
 
 
 @dataclass(frozen=True)
@@ -96,6 +107,12 @@ class Result:
     parts: tuple[Part, ...]
     settings: str
     seeds: int
+
+    @property
+    def label(self) -> str:
+        """The verdict; if fewer seeds than five were asked, with their number."""
+        few = self.parts and 0 < self.seeds < len(SEEDS)
+        return f"{self.verdict} on {self.seeds} of {len(SEEDS)} seeds" if few else self.verdict
 
     @property
     def seen(self) -> str:

@@ -7,6 +7,7 @@ from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import (
     all_of,
     groks,
+    if_known,
     memorises,
     never_groks,
     no_sooner,
@@ -43,7 +44,7 @@ def on_the_distractors(evidence: Evidence) -> list[Part]:
     """Where a trapped network looks at its end."""
     mass = evidence.final("random", "informative_mass")
     says = "random: less than half of the attention on informative tokens at the end"
-    return [part(says, mass < 0.5, spread(mass))]
+    return [part(says, if_known(mass, lambda one: one < 0.5), spread(mass))]
 
 
 def structure_at_once(kind: str, epochs: int):
@@ -66,14 +67,14 @@ ROW = Row(
     claims=(
         Claim(
             "distractors/constant",
-            "With constant distractors attention is right at once, the wait is the norm's, and "
-            "the KL prior does not help.",
+            "With constant distractors attention is right at once, and the KL prior does not help.",
             "ours",
             all_of(
                 structure_at_once("constant", 300),
                 groks("constant"),
                 no_sooner("constant, KL 1", "constant"),
             ),
+            afterwards='it had said too "the wait is the norm\'s", which nothing here measures',
         ),
         Claim(
             "distractors/alphabet",

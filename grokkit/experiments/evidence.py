@@ -1,5 +1,6 @@
 """The runs of a row, arm by arm: what a claim is judged by."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -71,17 +72,30 @@ class Evidence:
 
     def grokked(self, name: str, accuracy: float = 0.99) -> Times:
         """The epoch at which each run of an arm reaches a test accuracy."""
-        arm = self.arm(name)
-        return self._times(grok_epoch(arm, accuracy), arm)
+        return self.times(name, grok_epoch(self.arm(name), accuracy))
 
     def memorised(self, name: str) -> Times:
         """The epoch at which each run of an arm reaches a train accuracy of 0.99."""
-        arm = self.arm(name)
-        return self._times(memorise_epoch(arm), arm)
+        return self.times(name, memorise_epoch(self.arm(name)))
+
+    def times(self, name: str, epochs: "xr.DataArray") -> Times:
+        """Epochs of the runs of an arm (``nan``: not seen), with what is known of the others."""
+        ended = self.arm(name).ended.values.astype(float)
+        return Times(np.asarray(epochs.values, dtype=float), ended, self.whole(name))
 
     def final(self, name: str, variable: str) -> np.ndarray:
-        """The last record of a variable, for each run of an arm; float64."""
-        return np.array([float(one[variable].values[-1]) for one in self.runs(name)])
+        """The last record of a variable, for each run of an arm; float64.
+
+        ``nan`` for a run that was cut short: what it would have come to is not known.
+        """
+        values = [float(one[variable].values[-1]) for one in self.runs(name)]
+        return np.where(self.whole(name), values, np.nan)
+
+    def whole(self, name: str) -> np.ndarray:
+        """For each run of an arm, whether it came to its end: by its spec, or having grokked."""
+        arm = self.arm(name)
+        epochs = np.array([spec.epochs for spec in self.arms[name]])
+        return (arm.ended.values == epochs) | np.isfinite(grok_epoch(arm).values)
 
     def at(self, name: str, variable: str, times: Times) -> np.ndarray:
         """A variable at an epoch of each run's own; ``nan`` where that epoch never came."""
@@ -94,9 +108,6 @@ class Evidence:
     def settings(self) -> str:
         """What the runs that were asked for have in common, in words."""
         return common([spec for name in self.used for spec in self.arms.get(name, ())])
-
-    def _times(self, epochs: "xr.DataArray", arm: "xr.Dataset") -> Times:
-        return Times(np.asarray(epochs.values, dtype=float), arm.ended.values.astype(float))
 
 
 NAMED = {
@@ -112,7 +123,7 @@ NAMED = {
 
 
 def common(specs: Sequence[RunSpec]) -> str:
-    """The task and the settings of :data:`NAMED` in words; where runs differ, ``various``."""
+    """The task and the settings of :data:`NAMED` in words; where runs differ, all values."""
     if not specs:
         return "no training"
     settings = [spec.settings() for spec in specs]
@@ -122,6 +133,8 @@ def common(specs: Sequence[RunSpec]) -> str:
         values = dict.fromkeys(one[name] for one in settings if name in one)
         if len(values) == 1:
             words.append(text.format(*values))
-        elif len(values) > 1 and name == "distractors":
-            words.append(text.format(" / ".join(values)))
+        elif len(values) > 1:
+            each = sorted(values) if name != "distractors" else values
+            shown = " / ".join(f"{v:g}" if isinstance(v, int | float) else str(v) for v in each)
+            words.append(re.sub(r"\{.*\}", shown, text))
     return ", ".join(words)

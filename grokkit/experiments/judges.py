@@ -30,7 +30,7 @@ def sooner(arm: str, other: str, factor: float = 1.0, says: str | None = None) -
         parts = []
         for accuracy in ACCURACIES:
             mine, its = evidence.grokked(arm, accuracy), evidence.grokked(other, accuracy)
-            share = "" if factor == 1 else f"{factor:.2g} of "
+            share = "" if factor == 1 else f"{factor:.3g} of "
             words = says or f"{arm} by {share}{other}'s epoch"
             seen = f"{mine} against {its}"
             parts.append(part(f"{words}, at {accuracy:g}", mine.sooner(its, factor), seen))
@@ -47,13 +47,13 @@ def no_sooner(arm: str, other: str, factor: float = 0.8) -> Judge:
         for accuracy in ACCURACIES:
             mine, its = evidence.grokked(arm, accuracy), evidence.grokked(other, accuracy)
             outcomes = [
-                # Where neither has grokked within its run, no help was seen.
-                (True if not (a or b) else None) if one is None else not one
+                # Where neither has grokked within a whole run, no help was seen.
+                (True if a is False and b is False else None) if one is None else not one
                 for one, a, b in zip(
                     mine.sooner(its, factor), mine.reached, its.reached, strict=True
                 )
             ]
-            words = f"{arm} not before {factor:.2g} of {other}'s epoch, at {accuracy:g}"
+            words = f"{arm} not before {factor:.3g} of {other}'s epoch, at {accuracy:g}"
             parts.append(part(words, outcomes, f"{mine} against {its}"))
         return parts
 
@@ -77,14 +77,14 @@ def never_groks(*arms: str, accuracy: float = 0.99) -> Judge:
     """None of these arms reaches a test accuracy within its run."""
 
     def judge(evidence: Evidence) -> list[Part]:
-        return [
-            part(
-                f"{arm} does not reach {accuracy:g}",
-                [not one for one in evidence.grokked(arm, accuracy).reached],
-                f"test accuracy {spread(evidence.final(arm, 'test_accuracy'))} at the end",
-            )
-            for arm in arms
-        ]
+        parts = []
+        for arm in arms:
+            times = evidence.grokked(arm, accuracy)
+            outcomes = [None if one is None else not one for one in times.reached]
+            final = spread(evidence.final(arm, "test_accuracy"))
+            seen = f"{times}, test accuracy {final} at the end"
+            parts.append(part(f"{arm} does not reach {accuracy:g}", outcomes, seen))
+        return parts
 
     return judge
 
@@ -108,7 +108,7 @@ def ends_below(arm: str, variable: str, limit: float) -> Judge:
     def judge(evidence: Evidence) -> list[Part]:
         values = evidence.final(arm, variable)
         words = f"{arm} ends with {variable.replace('_', ' ')} below {limit:g}"
-        return [part(words, values < limit, spread(values))]
+        return [part(words, if_known(values, lambda value: value < limit), spread(values))]
 
     return judge
 

@@ -42,7 +42,7 @@ def _introduction(results: list[Result]) -> str:
     return f"""# Results
 
 What the paper claims (and what it does not say and should have), written down as sentences that
-could be false before the runs were made; and what {n} seeds of each run say. Verdicts are
+could be false; and what {n} seeds of each run say. Verdicts are
 computed: `grokkit claims --out RESULTS.md` writes this file from the recorded runs, and
 `grokkit claims --check RESULTS.md` compares it with them. `grokkit reproduce NAME` makes the runs
 of an experiment again.
@@ -59,7 +59,10 @@ How to read a line:
 - `3,100 [2,900 to 3,400] (5/5)` is the median epoch, the least and the greatest, and how many of
   the seeds came there. A run that had not by its last epoch is never dropped and never counted as
   if it had: its epoch is *later than* that. Where two such runs would have to be compared, that
-  seed is undecided.
+  seed is undecided; only "X not before Y" holds when neither came, for then no help was seen. A
+  run that was cut short proves nothing by what it had not reached.
+- *after its runs* confesses what of a claim was added or changed once runs had been seen, and why.
+  All else was written first.
 - Grok epochs are those of a test accuracy of 0.99, the paper's rule, and of 0.95.
 """
 
@@ -91,6 +94,6 @@ def _provenance(row: Row, history: "xr.Dataset | None", size: Size = "classroom"
     minutes = made["seconds"] / 60
     return (
         f"{history.sizes['run']} runs of {len(set(history.arm.values))} arms, trained in "
-        f"{minutes:.0f} minutes, two at a time on a busy machine, with grokkit "
-        f"{made['grokkit']}, torch {made['torch']}, on {made['device']}."
+        f"{minutes:.0f} minutes, with grokkit {made['grokkit']}, torch {made['torch']}, on "
+        f"{made['device']}."
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
 from grokkit.errors import check_choice, refuse
-from grokkit.experiments.claims import Claim, Result, verdict_of
+from grokkit.experiments.claims import SEEDS, Claim, Result, verdict_of
 from grokkit.experiments.evidence import Evidence, MissingArm
 from grokkit.training import RunSpec, specs_of
 
@@ -14,9 +14,6 @@ if TYPE_CHECKING:
 
 Size = Literal["classroom", "paper"]
 SIZES: tuple[str, ...] = get_args(Size)
-SEEDS = tuple(range(5))
-"""The seeds of every experiment."""
-
 Arms = Mapping[str, RunSpec | Callable[[int], RunSpec]]
 """Arm by name: a spec whose seed is replaced, or, where more hangs on it, a function of it."""
 

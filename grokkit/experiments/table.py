@@ -6,6 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from grokkit.experiments.claims import VERDICTS, Part, Result
 
+AFTERWARDS = "after its runs"
+"""What stands before the confession that a claim was not written before its runs."""
+
 
 class Table(Sequence[Result]):
     """Results that show themselves in a notebook."""
@@ -30,10 +33,10 @@ class Table(Sequence[Result]):
         rows = "".join(
             "<tr>"
             f'<td style="text-align:left">{html.escape(result.claim.says)}<br>'
-            f"<small>{html.escape(result.claim.source)}</small></td>"
+            f"<small>{html.escape(_source(result))}</small></td>"
             f'<td style="text-align:left">{"<br>".join(map(html.escape, map(_line, result.parts)))}'
             f"<br><small>{html.escape(result.settings)}</small></td>"
-            f'<td style="text-align:left"><b>{result.verdict}</b></td>'
+            f'<td style="text-align:left"><b>{result.label}</b></td>'
             "</tr>"
             for result in self._results
         )
@@ -45,8 +48,10 @@ def text(results: Sequence[Result]) -> str:
     """Plain text, for a terminal."""
     lines = []
     for result in results:
-        lines.append(f"[{result.verdict}] {result.claim.id}")
+        lines.append(f"[{result.label}] {result.claim.id}")
         lines.append(f"    {result.claim.says} ({result.claim.source})")
+        if result.claim.afterwards:
+            lines.append(f"    {AFTERWARDS}: {result.claim.afterwards}")
         lines += [f"    - {_line(part)}" for part in result.parts]
         lines.append(f"    {result.settings}")
     return "\n".join(lines)
@@ -56,9 +61,9 @@ def markdown(results: Sequence[Result]) -> str:
     """A Markdown table, one claim a row."""
     head = "| claim | who claims it | what was seen | runs | verdict |\n"
     return f"{head}| --- | --- | --- | --- | --- |\n" + "".join(
-        f"| {_cell(result.claim.says)} | {_cell(result.claim.source)} "
+        f"| {_cell(_says(result))} | {_cell(result.claim.source)} "
         f"| {'<br>'.join(_cell(_line(part)) for part in result.parts) or '-'} "
-        f"| {_cell(result.settings)} | **{result.verdict}** |\n"
+        f"| {_cell(result.settings)} | **{result.label}** |\n"
         for result in results
     )
 
@@ -67,6 +72,16 @@ def count(results: Sequence[Result]) -> str:
     """How many claims came to each verdict, in one line."""
     found = Counter(result.verdict for result in results)
     return ", ".join(f"{found[v]} {v}" for v in VERDICTS if found[v])  # type: ignore[index]
+
+
+def _says(result: Result) -> str:
+    late = result.claim.afterwards
+    return f"{result.claim.says}<br>*{AFTERWARDS}: {late}*" if late else result.claim.says
+
+
+def _source(result: Result) -> str:
+    late = result.claim.afterwards
+    return f"{result.claim.source}; {AFTERWARDS}: {late}" if late else result.claim.source
 
 
 def _line(part: Part) -> str:

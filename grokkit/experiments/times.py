@@ -7,7 +7,7 @@ counted as if it had grokked at that epoch: all that is known is "later than thi
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,10 +17,14 @@ class Times:
     Attributes:
         values: the epochs; ``nan`` where censored.
         last: the last epoch of each run, which a censored epoch must lie beyond.
+        whole: whether each run was trained to the end of its spec; None: all were. One that
+            was interrupted, or whose loss was no longer finite, is no evidence that an
+            epoch does not come.
     """
 
     values: Float[np.ndarray, " seed"]
     last: Float[np.ndarray, " seed"]
+    whole: Bool[np.ndarray, " seed"] | None = None
 
     def __str__(self) -> str:
         """The median with its spread, and how many of n; a median that is censored says so."""
@@ -50,9 +54,11 @@ class Times:
         return np.sort(np.where(np.isnan(self.values), np.inf, self.values))
 
     @property
-    def reached(self) -> list[bool]:
-        """For each seed, whether the epoch came."""
-        return [bool(one) for one in np.isfinite(self.values)]
+    def reached(self) -> list[bool | None]:
+        """For each seed, whether the epoch came; None: its run was cut short before it could."""
+        whole = np.ones(len(self.values), dtype=bool) if self.whole is None else self.whole
+        come = np.isfinite(self.values)
+        return [True if a else False if b else None for a, b in zip(come, whole, strict=True)]
 
     def sooner(self, other: "Times", factor: float | int = 1.0) -> list[bool | None]:
         """For each seed, whether this came by ``factor`` times the other's epoch.
@@ -78,19 +84,20 @@ class Times:
         outcomes: list[bool | None] = []
         pairs = zip(self.values, self.last, other.values, other.last, strict=True)
         for mine, my_last, its, its_last in pairs:
-            if np.isnan(mine) and np.isnan(its):
+            # An epoch of 0, the first record, has no ratio.
+            if (np.isnan(mine) and np.isnan(its)) or its == 0:
                 outcomes.append(None)
             elif np.isnan(mine):
                 outcomes.append(False if my_last / its > high else None)
             elif np.isnan(its):
-                outcomes.append(False if mine / its_last < low else None)
+                outcomes.append(False if its_last > 0 and mine / its_last < low else None)
             else:
                 outcomes.append(bool(low <= mine / its <= high))
         return outcomes
 
     def after(self, start: "Times") -> "Times":
         """The epochs counted from another event of the same runs: a wait."""
-        return Times(self.values - start.values, self.last - start.values)
+        return Times(self.values - start.values, self.last - start.values, self.whole)
 
 
 def _sooner(mine: float, my_last: float, its: float, its_last: float) -> bool | None:

@@ -135,6 +135,8 @@ def to_bytes(history: "xr.Dataset") -> bytes:
     encoding = {
         name: {"zlib": True, "complevel": 6, "fletcher32": True} for name in history.data_vars
     }
+    # Texts read from a file remember how long those were, and longer ones would be cut off.
+    history = history.drop_encoding()
     with contextlib.ExitStack() as stack:
         # Where a Dask client is open, xarray would ask the cluster for a lock on the file,
         # and a file in memory has no name by which to ask.

@@ -115,8 +115,13 @@ def test_figures_are_drawn_of_what_is_recorded(folder: Path, capsys: pytest.Capt
         (f"{NAME} priors --history mine.nc", 2, "allowed: one name"),
         (f"{NAME} --out R.md", 2, "out: got 'R.md'; allowed: no names"),
         (f"{NAME} --check R.md", 2, "check: got 'R.md'; allowed: no names"),
-        (f"{NAME} --history none.nc", 1, "none.nc: no such file"),
-        ("--check none.md", 1, "none.md"),
+        (f"{NAME} --history none.nc", 2, "history: got 'none.nc'; allowed: a file that is there"),
+        ("--check none.md", 2, "check: got 'none.md'; allowed: a file that is there"),
+        ("--out .", 2, "out: got '.'; allowed: a file to write"),
+        ("--out R.md --size paper", 2, "size: got 'paper'; allowed: none with --out"),
+        ("--check here.md --size paper", 2, "size: got 'paper'; allowed: none with --out"),
+        ("--figures here.md", 2, "figures: got 'here.md'; allowed: a folder"),
+        (f"{NAME} --history here.md", 1, "here.md"),
         ("--outt R.md", 2, "nearest: --out"),
     ],
 )
@@ -124,17 +129,30 @@ def test_bad_input_is_one_line(
     words: str, code: int, complaint: str, capsys: pytest.CaptureFixture[str]
 ):
     # What cannot be read is 1, what makes no sense is 2.
+    Path("here.md").write_text("here")
     assert main(["claims", *words.split()]) == code
     err = capsys.readouterr().err
     assert re.fullmatch(r"grokkit claims: [^\n]+\n", err) and complaint in err
 
 
-def test_a_history_of_another_row_is_no_evidence(
-    folder: Path, history: xr.Dataset, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("words", ["priors", f"{NAME} --size paper"])
+def test_a_history_of_another_row_or_size_is_refused(
+    words: str, folder: Path, history: xr.Dataset, capsys: pytest.CaptureFixture[str]
 ):
     save_history(history, folder / "other.nc")
-    out = said(capsys, "claims", "priors", "--history", "other.nc")
-    assert out.count("[not run at this size]") == len(tiny("priors").claims)
+    assert main(["claims", *words.split(), "--history", "other.nc"]) == 2
+    err = capsys.readouterr().err
+    name, size = words.split()[0], "paper" if "paper" in words else "classroom"
+    assert f"history: got 'run 0, of no arm'; allowed: runs of {name} at size {size}" in err
+
+
+def test_runs_without_the_records_that_a_claim_needs_are_no_evidence_for_it(
+    folder: Path, history: xr.Dataset, capsys: pytest.CaptureFixture[str]
+):
+    save_history(history.drop_vars("starvation_worst"), folder / "mine.nc")
+    out = said(capsys, "claims", NAME, "--history", "mine.nc")
+    assert "[not run at this size] starvation-bound/holds" in out
+    assert "] starvation-bound/square-root" in out.replace("[not run at this size]", "")
 
 
 # --- runs ---------------------------------------------------------------------------------
@@ -180,6 +198,7 @@ def test_verify_prints_every_difference_and_exits_1(
         ("verify none", "name: got 'none'; allowed: classroom, "),
         (f"verify {NAME} --epochs 0", "epochs: got 0"),
         ("list all", "argument: got 'all'"),
+        (f"record {NAME}", f"name: got '{NAME}'; allowed: classroom, live; grokkit reproduce NAME"),
     ],
 )
 def test_bad_input_to_runs_is_one_line(

@@ -132,6 +132,8 @@ def test_a_recording_that_is_too_large_is_one_line(
         (f"{NAME} --seeds 1 1", "seeds: got (1, 1)"),
         (f"{NAME} --seeds -1", "seeds: got -1"),
         (f"{NAME} --seeds a", "seeds: got 'a'"),
+        ("theory --seeds 0", "seeds: got (0,); allowed: (0, 1, 2, 3, 4) for theory"),
+        (f"{NAME} --folder {__file__}", "allowed: a folder"),
         (f"{NAME} --record --seeds 0 1", "seeds: got (0, 1); allowed: (0, 1, 2, 3, 4) with"),
         (f"{NAME} --workers 0", "workers: got 0"),
         (f"{NAME} --workers 2 --scheduler tcp://127.0.0.1:9", "workers: got 2"),

@@ -7,8 +7,9 @@ import xarray as xr
 from grokkit.diagnostics import grok_epoch
 from grokkit.errors import SettingError
 from grokkit.experiments import Claim, Evidence, MissingArm, Part, Row
+from grokkit.experiments.judges import Judge, ends_below, groks, never_groks, no_sooner
 from grokkit.training import RunSpec, specs_of
-from tests.experiments.tiny import SEEDS, history_of, tiny, understood
+from tests.experiments.tiny import EPOCHS, SEEDS, history_of, tiny, understood
 
 ROW = tiny("four-phases")
 
@@ -106,6 +107,37 @@ def test_a_value_at_an_epoch_that_never_came_is_undefined(history: xr.Dataset):
     assert np.isnan(norms[1])
 
 
+# --- runs that were cut short -------------------------------------------------------------
+
+NEVER = (
+    never_groks("decay 0"),
+    no_sooner("decay 0", "decay 1"),
+    ends_below("decay 0", "test_accuracy", 0.9),
+    groks("decay 0"),
+)
+"""Judges that count what a run has not reached."""
+
+
+@pytest.mark.parametrize("judge", NEVER)
+def test_what_a_run_that_was_cut_short_has_not_reached_proves_nothing(
+    history: xr.Dataset, judge: Judge
+):
+    never = understood(history, at=2)
+    (whole, *_) = judge(ROW.evidence(never, "classroom", SEEDS))
+    assert None not in whole.outcomes
+    short = never.assign_coords(ended=("run", np.full(never.sizes["run"], EPOCHS - 4)))
+    (cut, *_) = judge(ROW.evidence(short, "classroom", SEEDS))
+    assert set(cut.outcomes) == {None}
+
+
+def test_a_run_that_was_stopped_because_it_had_grokked_is_whole(history: xr.Dataset):
+    grokked = understood(history)
+    short = grokked.assign_coords(ended=("run", np.full(grokked.sizes["run"], EPOCHS - 4)))
+    evidence = ROW.evidence(short, "classroom", SEEDS)
+    assert evidence.whole("decay 1").all()
+    assert np.isfinite(evidence.final("decay 1", "test_accuracy")).all()
+
+
 def test_grok_epochs_carry_the_last_epoch_of_their_run(evidence: Evidence):
     times = evidence.grokked("decay 1")
     assert times.reached == [False, False] and times.last.tolist() == [12, 12]
@@ -116,7 +148,7 @@ def test_the_settings_in_words_are_what_the_arms_have_in_common(evidence: Eviden
     words = evidence.settings()
     assert "modular addition, p 7" in words and "decay 1" in words
     evidence.arm("decay 2")
-    assert "decay" not in evidence.settings().replace("decay 1", "decay")
+    assert evidence.settings().endswith("decay 1 / 2")
 
 
 def test_runs_are_labelled_with_their_arm(history: xr.Dataset):

@@ -57,7 +57,7 @@ def test_every_claim_of_every_row_is_in_it_once(history: xr.Dataset):
         assert text.count(f"\n## {one.name}\n") == 1
         assert one.question in text and f"course/images/rows/{one.name}.png" in text
         for claim in one.claims:
-            assert text.count(f"| {claim.says.replace('|', chr(92) + '|')} |") == 1
+            assert text.count(f"\n| {claim.says.replace('|', chr(92) + '|')}") == 1
     total = sum(len(one.claims) for one in experiments.ROWS.values())
     assert f"**{total} claims: " in text
 

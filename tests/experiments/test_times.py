@@ -105,6 +105,20 @@ def test_a_ratio_in_the_bounds_of_which_an_end_is_censored_stays_open():
     assert of(NAN, last=2000).ratio_within(of(1000), 1.6, 2.5) == [None]
 
 
+@pytest.mark.parametrize(("mine", "its"), [(100, 0), (NAN, 0)])
+def test_over_an_epoch_of_zero_there_is_no_ratio(mine: float, its: float):
+    assert of(mine).ratio_within(of(its), 1.6, 2.5) == [None]
+
+
+# --- runs that were cut short -------------------------------------------------------------
+
+
+def test_an_epoch_has_come_has_not_or_may_yet_have_come():
+    times = Times(np.array([100, NAN, NAN]), np.array([500.0] * 3), np.array([False, True, False]))
+    assert times.reached == [True, False, None]
+    assert times.after(of(50, 50, 50)).reached == [True, False, None]
+
+
 # --- waits --------------------------------------------------------------------------------
 
 
@@ -146,5 +160,6 @@ def test_the_median_is_right_or_a_lower_bound(pairs: list[tuple[float, float]]):
     )
     assert seen.at_least <= truth
     assert seen.median == truth or not np.isfinite(seen.median)
-    assert sum(seen.reached) == sum(when <= last for when, _ in pairs)
-    assert f"({sum(seen.reached)}/{len(pairs)})" in str(seen)
+    come = sum(when <= last for when, _ in pairs)
+    assert seen.reached.count(True) == come
+    assert f"({come}/{len(pairs)})" in str(seen)

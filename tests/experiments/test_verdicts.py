@@ -1,10 +1,22 @@
 """The rule that turns parts into a verdict; nobody has a say after that."""
 
+import dataclasses
 import itertools
 
+import numpy as np
 import pytest
 
-from grokkit.experiments import VERDICTS, Claim, Part, Result, count, markdown, text, verdict_of
+from grokkit.experiments import (
+    VERDICTS,
+    Claim,
+    Part,
+    Result,
+    Table,
+    count,
+    markdown,
+    text,
+    verdict_of,
+)
 
 YES, NO, OPEN = True, False, None
 
@@ -37,6 +49,12 @@ def test_four_fifths_of_any_number_of_seeds_rounded_up(n: int, needed: int):
 
 def test_a_part_without_seeds_says_nothing():
     assert part().holds is None
+
+
+def test_truth_values_of_numpy_are_truth_values():
+    given = part(np.True_, np.False_, None, np.bool_(3 > 2), True)  # type: ignore[arg-type]
+    assert given == part(YES, NO, OPEN, YES, YES)
+    assert given.count == 3
 
 
 # --- a claim ------------------------------------------------------------------------------
@@ -85,6 +103,21 @@ def test_a_row_of_the_table_stays_one_row_whatever_the_claim():
     assert len(lines) == 4
     assert len({line.replace("\\|", "").count("|") for line in lines}) == 1
     assert "A \\| B is so." in table
+
+
+@pytest.mark.parametrize("seeds", [0, 1, 4, 5, 20])
+def test_a_verdict_on_fewer_than_five_seeds_says_on_how_many(seeds: int):
+    shown = dataclasses.replace(RESULT, seeds=seeds)
+    few = f"partly on {seeds} of 5 seeds" if 0 < seeds < 5 else "partly"  # 0: no training
+    assert f"[{few}]" in text([shown]) and f"**{few}**" in markdown([shown])
+    assert f"<b>{few}</b>" in Table([shown])._repr_html_()
+
+
+@pytest.mark.parametrize("form", [text, markdown, lambda results: Table(results)._repr_html_()])
+def test_what_was_written_after_the_runs_says_so(form):
+    late = dataclasses.replace(RESULT, claim=dataclasses.replace(CLAIM, afterwards="added late"))
+    assert "after its runs: added late" in form([late])
+    assert "after its runs" not in form([RESULT])
 
 
 def test_the_count_names_only_verdicts_that_there_are():

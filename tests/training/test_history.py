@@ -97,6 +97,16 @@ def test_saved_and_loaded_it_is_the_same_bit_for_bit(history, tmp_path):
     assert again.identical(history)
 
 
+def test_texts_of_any_length_survive_a_join_of_files(tmp_path):
+    """Why a run ended is a long text for some and empty for others."""
+    saved = []
+    for number, spec in enumerate((SMALL, SMALL.with_(learning_rate=1e30))):
+        saved.append(load_history(save_history(train(spec), tmp_path / f"{number}.nc")))
+    again = load_history(save_history(join(saved), tmp_path / "joined.nc"))
+    assert again.message.values.tolist() == ["", saved[1].message.item()]
+    assert "not finite" in again.message.values[1]
+
+
 def test_two_hundred_runs_survive_the_round_trip(tmp_path):
     small = SMALL.with_(p=3, d_model=2, d_mlp=2, epochs=1)
     specs = grid(small, weight_decay=[0.0, 0.7], seed=range(10))
