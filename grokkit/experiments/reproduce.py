@@ -11,9 +11,9 @@ from grokkit.experiments.claims import Result
 from grokkit.experiments.row import SEEDS, Row, Size
 from grokkit.experiments.table import markdown
 from grokkit.runs import LIMIT
-from grokkit.training import RunSpec, RunStore, Trainer, save_history, specs_of, sweep, thin, train
+from grokkit.training import RunSpec, RunStore, Trainer, save_history, specs_of, sweep, thin
 from grokkit.training.files import write_whole
-from grokkit.training.history import join, to_bytes
+from grokkit.training.history import join, to_bytes, to_history
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -204,8 +204,9 @@ def differences(history: "xr.Dataset", epochs: int = 200, progress: bool = True)
     lines = []
     for index in tqdm(list(firsts.values()), disable=not progress, unit="run"):
         spec = specs_of(history)[index]
-        short = spec.with_(epochs=min(epochs, spec.epochs), stop_after=None)
-        again = train(short, workers=1, progress=False).isel(run=0)
+        trainer = Trainer([spec])  # a shorter spec might be refused, or end its prior sooner
+        trainer.advance(epochs + 1)  # so far that the last epoch of all is recorded
+        again = to_history(trainer).isel(run=0)
         then = history.isel(run=index)
         then = then.isel(epoch=then.train_loss.notnull().values)
         shared = np.intersect1d(again.epoch.values, then.epoch.values)

@@ -155,6 +155,14 @@ def test_what_is_kept_can_be_made_again(history: xr.Dataset):
     assert differences(small(ROW, history), 20, progress=False) == []
 
 
+@pytest.mark.parametrize("epochs", [1, 3, 8])
+def test_any_number_of_first_epochs_can_be_made_again(epochs: int):
+    """Also fewer than a prior's schedule takes, and none that is a record's."""
+    priors = history_of("priors")
+    assert priors is not None
+    assert differences(small(tiny("priors"), priors), epochs, progress=False) == []
+
+
 def test_a_value_that_was_changed_is_found(history: xr.Dataset):
     forged = small(ROW, history).copy(deep=True)
     forged.train_loss[2, 2] *= 1.01
