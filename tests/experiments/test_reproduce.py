@@ -22,6 +22,7 @@ from grokkit.experiments import (
 )
 from grokkit.training import RunSpec, RunStore, load_history, specs_of
 from grokkit.training.history import to_bytes
+from tests.experiments.tiny import history_of, tiny
 
 SMALL = RunSpec().with_(p=5, train_fraction=0.5, d_model=8, d_mlp=12, epochs=40, record_every=5)
 SEEDS = (0, 1)
