@@ -1,0 +1,197 @@
+"""Wrong answers to the exercises on chapter 10."""
+
+import math
+from itertools import product
+
+from grokkit.training import grid, presets
+from tests.classroom.variant import Variant
+
+
+def sooner(mine, my_last, its, its_last, factor):
+    if math.isnan(mine) and math.isnan(its):
+        return None
+    if math.isnan(its):
+        return True if mine <= factor * its_last else None
+    if math.isnan(mine):
+        return False if my_last >= factor * its else None
+    return mine <= factor * its
+
+
+def last_is_epoch(mine, my_last, its, its_last, factor):
+    """Counts a censored run as if it had come at its last epoch."""
+    if math.isnan(mine) and math.isnan(its):
+        return None
+    mine = my_last if math.isnan(mine) else mine
+    return mine <= factor * (its_last if math.isnan(its) else its)
+
+
+def dropped(mine, my_last, its, its_last, factor):
+    return None if math.isnan(mine) or math.isnan(its) else mine <= factor * its
+
+
+def infinite(mine, my_last, its, its_last, factor):
+    """Takes a censored epoch for infinite: it never comes."""
+    if math.isnan(mine) and math.isnan(its):
+        return None
+    return True if math.isnan(its) else not math.isnan(mine) and mine <= factor * its
+
+
+def verdict(parts, *, needed=lambda n: math.ceil(4 / 5 * n), yes=(True,), open_=(None,)):
+    """The right verdict, but for what is said."""
+    holds = []
+    for part in parts:
+        have = sum(one in yes for one in part)
+        unknown = sum(one in open_ for one in part)
+        enough = needed(len(part))
+        holds.append(True if have >= enough else False if have + unknown < enough else None)
+    if all(one is True for one in holds):
+        return "reproduced"
+    if False in holds:
+        return "partly" if True in holds else "not reproduced"
+    return "undecided"
+
+
+def undecided_first(parts):
+    """Any open part makes it undecided."""
+    each = [verdict([part]) for part in parts]
+    return "undecided" if "undecided" in each else verdict(parts)
+
+
+def pooled(parts):
+    return verdict([[one for part in parts for one in part]]) if len(parts) > 1 else verdict(parts)
+
+
+def partly_if_any_holds(parts):
+    said = verdict(parts)
+    each = [verdict([part]) for part in parts]
+    return "partly" if said == "undecided" and "reproduced" in each else said
+
+
+CHANGES = {
+    "baseline": {"kl_strength": 0.0},
+    "prior": {},
+    "noise": {"penalty_gradient": "noise"},
+    "shuffled": {"penalty_gradient": "shuffled"},
+}
+
+
+def arms(base, strength, seeds, changes=CHANGES, seeds_of=lambda i, seeds: seeds):
+    return {
+        name: grid(
+            base.with_(**{"prior": "kl", "kl_strength": strength, **change}),
+            seed=seeds_of(i, seeds),
+        )
+        for i, (name, change) in enumerate(changes.items())
+    }
+
+
+def chance(looks, share, *, need=lambda n: math.ceil(4 / 5 * n), rule=any):
+    found = 0.0
+    for one in product([True, False], repeat=max(looks)):
+        if rule(sum(one[:n]) >= need(n) for n in looks):
+            found += math.prod(share if yes else 1 - share for yes in one)
+    return found
+
+
+VARIANTS = {
+    "ex_10_1": [
+        Variant("comparison with nan", lambda m, a, i, b, f: m <= f * i),
+        Variant("taken for", last_is_epoch),
+        Variant("enough to know", dropped),
+        Variant("whether it is beyond 900 nobody knows", infinite),
+        Variant("belongs to the other", lambda m, a, i, b, f: sooner(f * m, a, i, b, 1.0)),
+        Variant("in time", lambda m, a, i, b, f: sooner(m + 1e-9, a, i, b, f)),
+        Variant("true, false or none", lambda *case: str(sooner(*case))),
+        Variant("is there a `return`", lambda *case: None),
+        Variant(
+            "0.8 of that is more than 800",
+            lambda m, a, i, b, f: None if i != i and m == f * b else sooner(m, a, i, b, f),
+        ),
+        Variant(
+            "last moment to be in time",
+            lambda m, a, i, b, f: None if m != m and a == f * i else sooner(m, a, i, b, f),
+        ),
+        Variant(
+            "factor belongs to the other one here, too",
+            lambda m, a, i, b, f: sooner(m, a, i, b, 1.0 if m != m else f),
+        ),
+        Variant(
+            "it may have come at 600",
+            lambda m, a, i, b, f: False if i == i and m != m else sooner(m, a, i, b, f),
+        ),
+    ],
+    "ex_10_2": [
+        Variant("all five are asked", lambda p: verdict(p, needed=lambda n: n)),
+        Variant("more than half", lambda p: verdict(p, needed=lambda n: n // 2 + 1)),
+        Variant("counted as a no", lambda p: verdict(p, open_=())),
+        Variant("counted as a yes", lambda p: verdict(p, yes=(True, None), open_=())),
+        Variant("is a 4 or a 5", lambda p: verdict(p, needed=lambda n: 4)),
+        Variant("rounded up", lambda p: verdict(p, needed=lambda n: round(4 / 5 * n))),
+        Variant("one fails, none holds", undecided_first),
+        Variant("one holds and one fails", pooled),
+        Variant("some part would have to fail", partly_if_any_holds),
+        Variant("one of the words", lambda p: verdict(p).capitalize()),
+        Variant("one of the words", lambda p: verdict(p) == "reproduced"),
+    ],
+    "ex_10_3": [
+        Variant("same in every arm", lambda *a: arms(*a, seeds_of=lambda i, s: [x + i for x in s])),
+        Variant(
+            "no gradient to stand in for",
+            lambda b, x, s: {
+                **arms(b, x, s),
+                "noise": grid(
+                    b.with_(prior="kl", kl_strength=0.0, penalty_gradient="noise"), seed=s
+                ),
+            },
+        ),
+        Variant("begin from base", lambda b, x, s: arms(presets["live"], x, s)),
+        Variant(
+            "even if base has one", lambda b, x, s: {**arms(b, x, s), "baseline": grid(b, seed=s)}
+        ),
+        Variant(
+            "makes the control a control",
+            lambda *a: arms(*a, changes={**CHANGES, "shuffled": {"penalty_gradient": "noise"}}),
+        ),
+        Variant("there are 3 seeds", lambda *a: {n: s[:1] for n, s in arms(*a).items()}),
+        Variant("with the names", lambda *a: {n: s for n, s in arms(*a).items() if n != "noise"}),
+        Variant("strength of base", lambda b, x, s: arms(b, b.settings()["kl_strength"], s)),
+        Variant(
+            "leave it as is",
+            lambda *a: arms(
+                *a,
+                changes={**CHANGES, "baseline": {"kl_strength": 0.0, "penalty_gradient": "noise"}},
+            ),
+        ),
+        Variant("list of specs", lambda *a: {n: s[0] for n, s in arms(*a).items()}),
+    ],
+    "ex_10_4": [
+        Variant("only the last look", lambda looks, share: chance(looks[-1:], share)),
+        Variant("counted twice", lambda looks, share: sum(chance([n], share) for n in looks)),
+        Variant(
+            "for independent",
+            lambda looks, share: 1 - math.prod(1 - chance([n], share) for n in looks),
+        ),
+        Variant("at every look", lambda looks, share: chance(looks, share, rule=all)),
+        Variant("is a 4 in the code", lambda looks, share: chance(looks, share, need=lambda n: 4)),
+        Variant("rounded down", lambda k, share: chance(k, share, need=lambda n: int(0.8 * n))),
+        Variant("at least four", lambda k, share: sum(5 * share**4 * (1 - share) for n in k)),
+        Variant("chance of a yes", lambda looks, share: chance(looks, 1 - share)),
+        Variant("a simulation", lambda looks, share: 0.97 * chance(looks, share)),
+        Variant("the same whatever", lambda looks, share: chance(looks, 0.5)),
+        Variant("percentage", lambda looks, share: 100 * chance(looks, share)),
+        Variant(
+            "only at the numbers",
+            lambda looks, share: chance(range(looks[0], looks[-1] + 1), share),
+        ),
+        Variant(
+            "only those that are new",
+            lambda looks, share: (
+                1
+                - math.prod(
+                    1 - chance([n - m], share) for m, n in zip([0, *looks], looks, strict=False)
+                )
+            ),
+        ),
+        Variant("the best one", lambda looks, share: max(chance([n], share) for n in looks)),
+    ],
+}
