@@ -39,21 +39,22 @@ print(f"... and {len(history.data_vars) - 4} more: history.data_vars")
 # %% [markdown]
 # ## The lessons
 #
-# | lesson | question |
-# | --- | --- |
-# | [01 Sparse tasks, and the puzzle](01_sparse_tasks.ipynb) | Why would a network that knows all its answers suddenly understand? |
-# | [02 Attention as a posterior](02_attention_as_a_posterior.ipynb) | Where does it look? |
-# | [03 The decoupling theorem](03_the_decoupling_theorem.ipynb) | What must be true for it to generalise? |
-# | [04 Gradient starvation](04_gradient_starvation.ipynb) | Why doesn't attention just learn? |
-# | [05 The wait](05_the_wait.ipynb) | Who ends the wait? |
-# | [06 KL acceleration](06_kl_acceleration.ipynb) | Can we tell it where to look? |
-# | [07 Tickets](07_tickets.ipynb) | What exactly is inherited? |
-# | [08 Loosening the assumptions](08_loosening_the_assumptions.ipynb) | Does it survive outside the toy? |
-# | [09 What did it learn?](09_what_did_it_learn.ipynb) | What is the answer it found? |
-# | [10 Your own experiment](10_your_own_experiment.ipynb) | What do you believe, and what would change your mind? |
+# | lesson | question | time to run | memory |
+# | --- | --- | --- | --- |
+# | [01 Sparse tasks, and the puzzle](01_sparse_tasks.ipynb) | Why would a network that knows all its answers suddenly understand? | {{time 01}} | {{memory 01}} |
+# | [02 Attention as a posterior](02_attention_as_a_posterior.ipynb) | Where does it look? | {{time 02}} | {{memory 02}} |
+# | [03 The decoupling theorem](03_the_decoupling_theorem.ipynb) | What must be true for it to generalise? | {{time 03}} | {{memory 03}} |
+# | [04 Gradient starvation](04_gradient_starvation.ipynb) | Why doesn't attention just learn? | {{time 04}} | {{memory 04}} |
+# | [05 The wait](05_the_wait.ipynb) | Who ends the wait? | {{time 05}} | {{memory 05}} |
+# | [06 KL acceleration](06_kl_acceleration.ipynb) | Can we tell it where to look? | {{time 06}} | {{memory 06}} |
+# | [07 Tickets](07_tickets.ipynb) | What exactly is inherited? | {{time 07}} | {{memory 07}} |
+# | [08 Loosening the assumptions](08_loosening_the_assumptions.ipynb) | Does it survive outside the toy? | {{time 08}} | {{memory 08}} |
+# | [09 What did it learn?](09_what_did_it_learn.ipynb) | What is the answer it found? | {{time 09}} | {{memory 09}} |
+# | [10 Your own experiment](10_your_own_experiment.ipynb) | What do you believe, and what would change your mind? | {{time 10}} | {{memory 10}} |
 #
-# Each takes about half an hour to read and about a minute to run, and has its exercises in
-# [exercises/](../exercises). What all of them together found, claim by claim:
+# Each takes about half an hour to read, and has its exercises in [exercises/](../exercises). Time
+# and memory were measured on one core when these notebooks were last built, and are rounded up; to
+# run all of them, one after the other, takes {{time all}}. What they found, claim by claim:
 # [RESULTS.md](../RESULTS.md).
 #
 # ## How a lesson works

@@ -1,11 +1,4 @@
-"""Settings that every test shares: one thread, no windows, no progress bars, no chance."""
-
-import os
-
-# Before anything imports NumPy, torch or matplotlib, and handed down to every kernel and worker.
-for _threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[_threads] = "1"
-os.environ["TQDM_DISABLE"] = "1"
+"""Settings that every test shares: one thread, no windows, no chance."""
 
 import matplotlib
 import torch

@@ -4,7 +4,8 @@ A lesson is written as a Jupytext percent script, which reads well in a diff, an
 a second time as the executed notebook, which is what a learner opens. :func:`build` makes
 the second from the first; :func:`check` says, without running anything, where the two have
 come apart. A notebook is a function of its source and its outputs alone: cell ids come from
-the cells' content, and what changes from run to run (times, widget ids) is left out.
+the cells' content, and what changes from run to run (times, widget ids) is left out. What a
+lesson costs to run is kept beside it (:mod:`grokkit.classroom.costs`).
 """
 
 import hashlib
@@ -22,7 +23,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 
-from grokkit.classroom import colab
+from grokkit.classroom import colab, costs
 from grokkit.classroom.differences import differences, first_line
 from grokkit.errors import refuse
 
@@ -52,7 +53,8 @@ def build(folder: Path | str, names: Sequence[str] = (), execute: bool = True) -
             cells whose code has not changed are kept, and changed cells are left without.
 
     Returns:
-        The notebooks written, in order.
+        The notebooks written, in order; then those that were not named, but show what another
+        costs to run, which is now something else.
 
     Raises:
         SettingError: there is no such folder, or no such notebook in it.
@@ -60,15 +62,17 @@ def build(folder: Path | str, names: Sequence[str] = (), execute: bool = True) -
             stderr; an output shows a memory address; the notebook came out too large.
             The notebook that was there before is left as it was.
     """
-    return [build_one(source, execute) for source in sources(folder, names)]
+    written = [build_one(source, execute) for source in sources(folder, names)]
+    return [*written, *(path for path in _with_costs(Path(folder)) if path not in written)]
 
 
 def build_one(source: Path, execute: bool = True) -> Path:
     """Write the notebook of one source; see :func:`build`."""
     target = source.with_suffix(".ipynb")
     notebook = _generate(source)
+    cost = None
     if execute:
-        _execute(notebook, source)
+        cost = _execute(notebook, source)
     elif target.exists():
         _adopt_outputs(notebook, _read(target))
     text = _write(notebook)
@@ -76,7 +80,22 @@ def build_one(source: Path, execute: bool = True) -> Path:
     if problems:
         raise NotebookError(f"{target.name}: {problems[0]}")
     target.write_text(text, encoding="utf-8", newline="\n")
+    if cost is not None:
+        costs.keep(source, cost)
     return target
+
+
+def _with_costs(folder: Path) -> list[Path]:
+    """Bring the costs that finished notebooks show up to date; those that this changed."""
+    changed = []
+    for source in sources(folder):
+        target = source.with_suffix(".ipynb")
+        if target.exists() and costs.has_places(source.read_text(encoding="utf-8")):
+            before = target.read_bytes()
+            build_one(source, execute=False)
+            if target.read_bytes() != before:
+                changed.append(target)
+    return changed
 
 
 def check(folder: Path | str, names: Sequence[str] = ()) -> list[str]:
@@ -155,8 +174,11 @@ def _generate(source: Path) -> NotebookNode:
     notebook.metadata = _metadata()
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     used: dict[str, int] = {}
+    known_costs = costs.kept(source.parent)
     for cell in notebook.cells:
         cell.metadata.pop("lines_to_next_cell", None)
+        if cell.cell_type == "markdown":
+            cell.source = costs.fill(cell.source, known_costs)
         name = hashlib.blake2b(
             f"{cell.cell_type}\n{cell.source}".encode(), digest_size=4
         ).hexdigest()
@@ -188,8 +210,19 @@ def _adopt_outputs(notebook: NotebookNode, old: NotebookNode) -> None:
             cell.execution_count = match.get("execution_count")
 
 
-def _execute(notebook: NotebookNode, source: Path) -> None:
-    """Run every cell in a fresh kernel of this very Python, and tidy what they show."""
+def _execute(notebook: NotebookNode, source: Path) -> costs.Cost | None:
+    """Run every cell in a fresh kernel of this very Python, and tidy what they show.
+
+    Returns:
+        What that cost, where the system tells.
+    """
+    cost = None
+
+    def look(**_: object) -> None:
+        nonlocal cost
+        pid = getattr(manager.provisioner, "pid", None)
+        cost = costs.of_process(pid) if pid else None
+
     with tempfile.TemporaryDirectory(prefix="grokkit-") as profile:
         threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
         environment = {name: value for name, value in os.environ.items() if name != "MPLBACKEND"}
@@ -209,6 +242,7 @@ def _execute(notebook: NotebookNode, source: Path) -> None:
             extra_arguments=["--IPKernelApp.log_level=40"],  # errors only
             record_timing=False,
             store_widget_state=False,
+            on_cell_executed=look,  # when the notebook is done, its kernel is gone
         )
         try:
             client.execute(env=environment, cleanup_kc=True)  # ours is the manager to clean up
@@ -221,6 +255,7 @@ def _execute(notebook: NotebookNode, source: Path) -> None:
         cell.metadata.pop("execution", None)
         if cell.cell_type == "code":
             cell.outputs = list(_tidied(cell.outputs))
+    return cost
 
 
 def _where_it_raised(notebook: NotebookNode, error: CellExecutionError) -> str:
