@@ -187,8 +187,8 @@ for factor in (1, 0.95, 0.8):
 # could say no: if six distractors hurt even then, the reason was another one.
 
 # %%
-base = grokkit.presets["live"].with_(p=31, train_fraction=0.6, epochs=1500, stop_after=0)
-told = base.with_(prior="kl", kl_strength=1.0, epochs=800)  # it needs fewer
+base = grokkit.presets["live"].with_(p=31, train_fraction=0.6, epochs=1300, stop_after=0)
+told = base.with_(prior="kl", kl_strength=1.0, epochs=600)  # it needs fewer
 my_arms = {
     "3 distractors": base,
     "6 distractors": base.with_(length=8),

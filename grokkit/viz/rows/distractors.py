@@ -45,7 +45,7 @@ def _panel(ax: Axes, evidence: Present, kind: str, variable: str) -> None:
         if name in evidence.arms:
             arm_curve(ax, evidence.arm(name), variable, label, **look)
             grokked = evidence.grokked(name).reached
-            counts.append(f"{label.split(',')[0]} {sum(grokked)}/{len(grokked)}")
+            counts.append(f"{label.split(',')[0]} {grokked.count(True)}/{len(grokked)}")
         else:
             counts.append(f"{label.split(',')[0]} not run")
     if variable == "test_accuracy":

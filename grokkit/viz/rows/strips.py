@@ -110,10 +110,10 @@ def draw_strips(
 
 def summary(grokked: Times, memorised: Times) -> str:
     """The median grok epoch and how many runs reached it; how many memorised, if not all."""
-    n, come = len(grokked.values), sum(grokked.reached)
+    n, come = len(grokked.values), grokked.reached.count(True)
     line = f"{median_words(grokked)}, {come}/{n}"
     if not all(memorised.reached):
-        line += f"  (memorised {sum(memorised.reached)}/{n})"
+        line += f"  (memorised {memorised.reached.count(True)}/{n})"
     return line
 
 
