@@ -8,13 +8,14 @@ A set of points, each with its class r, and k_r the mean of class r:
 Relative spread is 0 where a class is a point, and about 1 where classes say nothing.
 
 Of the points phi(i) + phi(j), the sums of two token embeddings, arXiv 2504.03162 asks that
-they come within a delta of a centre for each result. They cannot all: on a circle that is
-gone round k times, phi(i) + phi(j) points along the direction of i + j or straight against
-it, with the length 2 R cos(pi k (i - j) / p), and over all pairs of one result, p odd, that
-averages to 0. Every centre is the middle of the circle, and the relative spread is 1,
-although the network may add perfectly. Sums that depend on i + j modulo p alone are those
-of embeddings that are all the same. So read it beside the spread of features after
-the MLP, which :func:`class_spread` takes as well.
+they come within a delta of a centre for each result. Over all pairs of a + b modulo p that says
+nothing. Each result has every i once and every j once, so each centre is twice the mean
+embedding, the same for all results: **the relative spread is 1 exactly, of any embeddings**, those
+of a network that adds perfectly and random ones alike. On a circle of radius R the points
+of one result lie along a line through its middle, 2 R cos(2 pi k t / p) from it, one for each
+t. The same holds for a - b, and for products without 0: wherever the table of results is a
+Latin square. Where it is not, as for a^2 + b^2, or where the points are the features
+behind the MLP, the spread is a finding.
 """
 
 from dataclasses import dataclass
@@ -78,6 +79,8 @@ def pair_spread(
     delta: float = 0.1,
 ) -> ClassSpread:
     """The spread of phi(i) + phi(j) within the pairs that have one result.
+
+    Its relative form is 1 whatever the embeddings if the results are a Latin square.
 
     All pairs of one run are held at a time: left x right x embed numbers.
 

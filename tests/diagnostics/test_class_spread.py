@@ -1,4 +1,4 @@
-"""Classes that are points, a line on which sums are, and a circle on which they are not."""
+"""Classes that are points, a line, and tables whose centres all coincide."""
 
 import math
 
@@ -56,9 +56,24 @@ def test_on_a_circle_every_centre_is_the_middle_though_the_sums_are_right(p, k):
     expected = 4 * sum(abs(math.cos(math.pi * k * t / p)) for t in range(p)) / p
     assert found.spread.item() == pytest.approx(expected, rel=1e-9)
     assert found.relative.item() == pytest.approx(1, rel=1e-9)
-    # And in any order of the results: no class is nearer to itself than to the rest.
-    shuffled = torch.randperm(p, generator=torch.Generator().manual_seed(1))[sums(p, p)]
-    assert pair_spread(table, shuffled).relative.item() == pytest.approx(1, rel=1e-9)
+
+
+@given(st.integers(0, 2**16), st.integers(2, 11), st.sampled_from([1, -1]))
+def test_of_a_latin_square_the_relative_spread_is_one_whatever_the_embeddings(seed, p, sign):
+    table = torch.randn(2, p, 3, generator=torch.Generator().manual_seed(seed)).double()
+    number = torch.arange(p)
+    found = pair_spread(table, (number[:, None] + sign * number) % p)
+    assert found.relative.tolist() == pytest.approx([1, 1], rel=1e-9)
+
+
+def test_of_squares_the_spread_says_something():
+    """a^2 + b^2 modulo 7, and embeddings that are a^2 on a line, without a wrap: near."""
+    number = torch.arange(7)
+    results = (number[:, None] ** 2 + number**2) % 7
+    squares = ((number**2) % 7).double().view(1, 7, 1)
+    random = torch.randn(1, 7, 1, generator=torch.Generator().manual_seed(0))
+    spreads = [pair_spread(one, results).relative.item() for one in (squares, random)]
+    assert spreads[0] < 0.8 * spreads[1] and spreads[1] < 1
 
 
 def test_pairs_are_what_they_are_one_by_one():
