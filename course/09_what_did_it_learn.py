@@ -204,7 +204,9 @@ figure
 #
 # Waves in an embedding are a drawing of a clock. Whether the network *reads* it is seen in its
 # answers. So we ask it all 43 x 43 sums, write its logits into a table over (a, b), and ask
-# what share of that table is a wave of a + b, as in the adder of section 1.
+# what share of that table is a wave of a + b, as in the adder of section 1. (Of the logits only
+# what a softmax can feel counts, and `logit_table` keeps nothing else. Exercise 9.3 shows what
+# would go wrong otherwise.)
 #
 # Two more numbers come from there, both losses, and both need the **key frequencies**: the few that
 # carry 90 % of the waves of a + b.
@@ -450,9 +452,9 @@ beside("09 first: attention or waves", my_order, "attention" if attention_led el
 
 # %% [markdown]
 # Attention leads, the waves follow, and the accuracy on unseen pairs comes last. But look at the
-# lead: in some seeds it is hundreds of epochs, in others one or two records, and with the other
-# ruler a seed may change sides. The two are one slow movement with attention in front, not two
-# events.
+# lead: in some seeds it is hundreds of epochs, in others a record or two, in one it is a tie, and
+# with the other ruler a seed may change sides. The two are one slow movement with attention in
+# front, not two events.
 #
 # And look at the restricted loss. It is half-way *before* attention is. Somebody who had only that
 # instrument would report "circle first". Section 5 says why we do not take its word.

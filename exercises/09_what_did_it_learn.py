@@ -134,7 +134,8 @@ check.ex_9_2(key_waves, two_losses)
 # that plays no part. Then find the cure.
 #
 # - `in_disguise`: a table with the same softmax at every pair, whose only key frequency by the rule
-#   of 90 % is $k$.
+#   of 90 % is $k$. (The rule is applied to your table just as it is: `sum_power`, then
+#   `key_frequencies`.)
 # - `without_disguise`: of all tables with the same softmax the one with the least power, that is with
 #   the least sum of squares.
 

@@ -165,7 +165,8 @@ check.ex_9_2(key_waves, two_losses)
 # that plays no part. Then find the cure.
 #
 # - `in_disguise`: a table with the same softmax at every pair, whose only key frequency by the rule
-#   of 90 % is $k$.
+#   of 90 % is $k$. (The rule is applied to your table just as it is: `sum_power`, then
+#   `key_frequencies`.)
 # - `without_disguise`: of all tables with the same softmax the one with the least power, that is with
 #   the least sum of squares.
 
@@ -239,7 +240,8 @@ if check.ex_9_2.solved and check.ex_9_3.solved:
 # weight decay does. But an instrument should not depend on it.
 #
 # The cure takes the mean over the classes away at every pair. In general: let an instrument see
-# only what the loss sees.
+# only what the loss sees. `logit_table` takes it before anything else is measured, so no disguise gets
+# as far as the spectra of lesson 09; here it was put on afterwards.
 
 # %% [markdown] exercise="ex_9_4" difficulty=3 minutes=40
 # ## A small study: an accident of what?

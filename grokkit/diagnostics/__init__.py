@@ -1,6 +1,7 @@
 """What to measure on a model in training, one module a concept.
 
 structure          where attention looks: mass, KL from the oracle, entropy (B_gamma)
+shortcut           whether the MLP reads the norm of its input
 head_mass          the same for several heads together (Conjecture E.2)
 capacity           how large the MLP is: norm and Lipschitz bound (N)
 separability       xi, Delta_emb, the margin, and the gamma that follows (Theorem 4.3)
@@ -10,6 +11,11 @@ collapse           what the usual cross-entropy would have rounded away
 variance           how unequal scores are, and could be (Conjecture E.1)
 contraction        whether a step shrinks the weights (Definition 3.2)
 fourier            which waves a network adds with
+features           how compressible features are: ranks, and the exponent of their spectrum
+power_law          that exponent, and where the power law begins
+uniformity         whether embeddings lie evenly round a closed curve (MED)
+class_spread       whether what has one answer lies in one place
+kernel             how far the tangent kernel has drifted
 phases             when a run memorised, waited, and grokked, read off its History
 plateau            how long the waits should have been, likewise (5), (7)
 conditions         the thresholds of B_gamma and N that a run turned out to have
@@ -17,13 +23,24 @@ inverse_fit        how grok epochs fall with the strength of a prior
 """
 
 from grokkit.diagnostics.capacity import lipschitz, mlp_norm
+from grokkit.diagnostics.class_spread import ClassSpread, class_spread, pair_spread
 from grokkit.diagnostics.collapse import Collapse, softmax_collapse
 from grokkit.diagnostics.conditions import hindsight_conditions
 from grokkit.diagnostics.contraction import Contraction, contraction_slack, step_contraction
+from grokkit.diagnostics.features import (
+    Compressibility,
+    compressibility,
+    effective_rank,
+    feature_spectrum,
+    norm_ratio,
+    numerical_rank,
+    stable_rank,
+)
 from grokkit.diagnostics.fourier import (
     all_sequences,
     embedding_power,
     excluded_loss,
+    fourier_concentration,
     key_frequencies,
     logit_power,
     logit_table,
@@ -32,6 +49,12 @@ from grokkit.diagnostics.fourier import (
 )
 from grokkit.diagnostics.head_mass import HeadMass, distributed_share, summed_head_mass
 from grokkit.diagnostics.inverse_fit import InverseFit, fit_inverse
+from grokkit.diagnostics.kernel import (
+    evenly_spaced,
+    kernel_drift,
+    network_logits,
+    tangent_kernel,
+)
 from grokkit.diagnostics.phases import (
     BORDERS,
     PHASES,
@@ -41,12 +64,14 @@ from grokkit.diagnostics.phases import (
     phase_labels,
 )
 from grokkit.diagnostics.plateau import kl_times, plateau_lengths
+from grokkit.diagnostics.power_law import PowerLaw, fit_power_law
 from grokkit.diagnostics.separability import (
     Separability,
     logit_margins,
     separability,
     value_radius,
 )
+from grokkit.diagnostics.shortcut import shortcut_loss
 from grokkit.diagnostics.starvation import (
     AttentionGradient,
     attention_gradient,
@@ -62,8 +87,16 @@ from grokkit.diagnostics.structure import (
     attention_entropy,
     attention_kl,
     attention_mass,
+    head_entropy,
     informative_mass,
+    map_entropy,
     min_informative_mass,
+)
+from grokkit.diagnostics.uniformity import (
+    Uniformity,
+    logarithm_order,
+    primitive_root,
+    token_uniformity,
 )
 from grokkit.diagnostics.variance import ScoreVariance, score_variance
 
@@ -71,48 +104,72 @@ __all__ = [
     "BORDERS",
     "PHASES",
     "AttentionGradient",
+    "ClassSpread",
     "Collapse",
+    "Compressibility",
     "Contraction",
     "HeadMass",
     "InverseFit",
+    "PowerLaw",
     "ScoreVariance",
     "Separability",
     "StarvationBounds",
+    "Uniformity",
     "all_sequences",
     "attention_entropy",
     "attention_gradient",
     "attention_kl",
     "attention_mass",
+    "class_spread",
+    "compressibility",
     "contraction_slack",
     "distributed_share",
+    "effective_rank",
     "embedding_power",
+    "evenly_spaced",
     "excluded_loss",
+    "feature_spectrum",
     "fit_inverse",
+    "fit_power_law",
+    "fourier_concentration",
     "grok_epoch",
+    "head_entropy",
     "hindsight_conditions",
     "informative_mass",
+    "kernel_drift",
     "key_frequencies",
     "kl_times",
     "lipschitz",
+    "logarithm_order",
     "logit_margins",
     "logit_power",
     "logit_table",
+    "map_entropy",
     "memorise_epoch",
     "min_informative_mass",
     "mlp_norm",
+    "network_logits",
+    "norm_ratio",
+    "numerical_rank",
+    "pair_spread",
     "phase_borders",
     "phase_labels",
     "plateau_lengths",
+    "primitive_root",
     "restricted_loss",
     "score_gradient_norm",
     "score_gradients",
     "score_variance",
     "separability",
+    "shortcut_loss",
     "softmax_collapse",
+    "stable_rank",
     "starvation_bounds",
     "starvation_exponent",
     "step_contraction",
     "sum_power",
     "summed_head_mass",
+    "tangent_kernel",
+    "token_uniformity",
     "value_radius",
 ]

@@ -5,12 +5,19 @@ cos(w_k a) and sin(w_k a) with w_k = 2 pi k / p, and its logits are waves of a +
 that has memorised has no preferred frequency. Frequencies run from 0, the constant, to
 p // 2; all power is in an orthonormal basis, so it sums to the squared norm.
 
-embedding_power   how the token embeddings of the numbers spread over frequencies
-logit_power       the same for the logits over the table of all (a, b), in two dimensions
-sum_power         the part of it in waves of a + b
-key_frequencies   the few frequencies that carry most of a spectrum
-restricted_loss   the loss with the constant and the key waves of a + b alone
-excluded_loss     the loss without the key waves of a + b
+embedding_power        how the token embeddings of the numbers spread over frequencies
+fourier_concentration  whether the dimensions of the embedding share their frequencies
+logit_table            the logits over all (a, b), centred over classes
+logit_power            how they spread over frequencies, in two dimensions
+sum_power              the part of it in waves of a + b
+key_frequencies        the few frequencies that carry most of a spectrum
+restricted_loss        the loss with the constant and the key waves of a + b alone
+excluded_loss          the loss without the key waves of a + b
+
+A number that is added to all classes of an example changes no probability; yet a wave of such
+numbers has power. The table of logits is therefore centred: from the logits of every pair
+their mean over classes is taken away. What is given to ``logit_power`` or ``sum_power``
+from elsewhere has to be centred first.
 
 The logits are those of the data set's own sequences, train and test together
 (:func:`all_sequences`): each pair is seen with the distractors that the data gives it. With
@@ -19,7 +26,8 @@ taken over the single sequences. Operands are read at the informative positions 
 to right, so any p, width, length and positions will do, and marked operands too.
 
 Source: arXiv 2301.05217, "Progress measures for grokking via mechanistic interpretability",
-sections 4 and 5.1. There the key frequencies are picked by hand; the rule here is ours.
+sections 4 and 5.1. There the key frequencies are picked by hand; the rule here is ours. The
+concentration: arXiv 2602.06702.
 """
 
 from collections.abc import Mapping
@@ -59,10 +67,43 @@ def embedding_power(weights: Mapping[str, Tensor], p: int) -> Float[Tensor, "run
     return _folded(torch.fft.rfft(table[:, :p], dim=1, norm="ortho"), p)
 
 
+def fourier_concentration(
+    weights: Mapping[str, Tensor], p: int, constant: bool = False
+) -> Float[Tensor, " run"]:
+    """C_F, whether the dimensions of the embedding share their frequencies.
+
+        C_F = Var_f(m_f) / mean_{f,d} (F[f, d] - m_f)^2,   m_f = mean_d F[f, d]
+
+    F[f, d] is the magnitude of frequency f in dimension d. A random embedding of many dimensions
+    d has about 1 / d, one circle in a plane at random nearly pi / (4 - pi) = 3.7; the paper
+    calls 1 and more structured. It is free of scale, and not of basis: turned into two of
+    the d dimensions the same circle has 2 (1 - 1 / (p // 2)) / (d - 2), p odd. ``nan``
+    for an embedding of 0.
+
+    Args:
+        weights: the weights of the group.
+        p: the modulus; token i must be the number i.
+        constant: whether frequency 0 counts, as it does in the code of the paper. It is the
+            mean embedding: a vector common to all numbers would look like structure.
+
+    Raises:
+        SettingError: p is below 3 or above the number of tokens.
+    """
+    table = weights["token_embedding"].detach().double()
+    check_int("p", p, 3, table.shape[1])
+    size = torch.fft.rfft(table[:, :p], dim=1).abs()[:, 0 if constant else 1 :]
+    mean = size.mean(dim=2, keepdim=True)
+    within = (size - mean).square().mean(dim=(1, 2))
+    return mean.squeeze(2).var(dim=1, correction=0) / within
+
+
 def logit_table(
     logits: Float[Tensor, "run example class"], batch: Batch, p: int
 ) -> Float[Tensor, "run a b class"]:
-    """The logits of every pair of operands, the mean over its distractor draws.
+    """The centred logits of every pair of operands, the mean over its distractor draws.
+
+    Their sum over classes is 0 at every pair: of all logits with the same softmax those with
+    the least power.
 
     Args:
         logits: class scores of every example of ``batch``.
@@ -77,7 +118,9 @@ def logit_table(
     a, b = operands(batch, p).unbind(dim=2)
     place = (a * p + b) + p * p * torch.arange(runs, device=a.device).unsqueeze(1)
     table = logits.new_zeros((runs * p * p, classes), dtype=torch.float64)
-    table.index_add_(0, place.flatten(), logits.detach().double().flatten(0, 1))
+    seen = logits.detach().double()
+    seen = seen - seen.mean(dim=2, keepdim=True)
+    table.index_add_(0, place.flatten(), seen.flatten(0, 1))
     count = torch.bincount(place.flatten(), minlength=len(table))
     if bool((count == 0).any()):
         refuse("batch", f"{int((count > 0).sum())} pairs", f"all {p * p} pairs of each run")
@@ -99,7 +142,7 @@ def operands(batch: Batch, p: int) -> Int[Tensor, "run example 2"]:
 
 
 def logit_power(table: Float[Tensor, "run a b class"]) -> Float[Tensor, "run wave_a wave_b"]:
-    """The power of the logits at each pair of frequencies, summed over classes.
+    """The power of a centred table at each pair of frequencies, summed over classes.
 
     Entry (i, j), both 0..p-1, belongs to the complex wave of angle 2 pi (i a + j b) / p. So
     the waves of a + b with frequency k stand at (k, k) and (p - k, p - k), those of a - b
@@ -110,6 +153,8 @@ def logit_power(table: Float[Tensor, "run a b class"]) -> Float[Tensor, "run wav
 
 def sum_power(table: Float[Tensor, "run a b class"]) -> Float[Tensor, "run frequency"]:
     """The power in cos(w_k (a + b)) and sin(w_k (a + b)), for k = 0..p // 2, over all classes.
+
+    The table is to be centred, as :func:`logit_table` gives it.
 
     Divide by ``table.square().sum(dim=(1, 2, 3))`` for the share that is a function of
     a + b; frequency 0 is the mean logit of each class.

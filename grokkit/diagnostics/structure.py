@@ -56,3 +56,19 @@ def attention_entropy(attention: Attention) -> Float[Tensor, " run"]:
     From 0 (all on one position) to log T (uniform).
     """
     return -torch.xlogy(attention, attention).sum(dim=2).mean(dim=(1, 2))
+
+
+def head_entropy(attention: Attention) -> Float[Tensor, "run head"]:
+    """-sum_j alpha_j log alpha_j of each head in nats, averaged over examples."""
+    return -torch.xlogy(attention, attention).sum(dim=2).mean(dim=1)
+
+
+def map_entropy(attention: Attention) -> Float[Tensor, " run"]:
+    """The entropy of the attention map that is averaged over heads first, in nats.
+
+    What arXiv 2602.06702 reports. At least :func:`attention_entropy`, and equal to it
+    where all heads look alike: four heads that look at one position each, and each at
+    another, have an entropy of 0 by head and log 4 by map.
+    """
+    average = attention.mean(dim=3)
+    return -torch.xlogy(average, average).sum(dim=2).mean(dim=1)

@@ -6,12 +6,15 @@ import math
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from torch.nn import functional
 
 from grokkit.diagnostics import (
     all_sequences,
     embedding_power,
     excluded_loss,
+    fourier_concentration,
     key_frequencies,
     logit_power,
     logit_table,
@@ -70,6 +73,61 @@ def test_the_power_of_an_embedding_sums_to_its_squared_norm(p):
     torch.testing.assert_close(power.sum(dim=1), table.square().sum(dim=(1, 2)))
 
 
+def on_a_circle(p: int, k: int, radius: float, width: int) -> torch.Tensor:
+    """The numbers on a circle in the first two of some dimensions, gone round k times."""
+    angle = 2 * math.pi * k * torch.arange(p).double() / p
+    table = torch.zeros(1, p, width, dtype=torch.float64)
+    table[0, :, 0], table[0, :, 1] = radius * torch.cos(angle), radius * torch.sin(angle)
+    return table
+
+
+@pytest.mark.parametrize(("p", "k", "width"), [(11, 1, 5), (23, 7, 4), (43, 21, 32)])
+def test_the_concentration_of_a_circle_in_two_of_the_dimensions(p, k, width):
+    """F is R p / 2 in two dimensions at one frequency, so m is R p / width there."""
+    table = on_a_circle(p, k, 3.0, width)
+    expected = 2 * (1 - 1 / (p // 2)) / (width - 2)
+    with_another = torch.cat((table, torch.full((1, 1, width), 9.0)), dim=1)
+    found = fourier_concentration({"token_embedding": with_another}, p)
+    assert found.item() == pytest.approx(expected, rel=1e-9)
+    # The same circle in a plane at random: nearly Rayleigh over many dimensions.
+    random = torch.randn(2048, 2, generator=torch.Generator().manual_seed(k)).double()
+    turned = table[:, :, :2] @ torch.linalg.qr(random).Q.T
+    found = fourier_concentration({"token_embedding": turned}, p)
+    spread = math.pi / (4 - math.pi)
+    assert found.item() == pytest.approx(spread * (1 - 1 / (p // 2)), rel=0.1)
+
+
+def test_a_random_embedding_is_as_concentrated_as_one_over_its_dimensions():
+    table = torch.randn(200, 43, 64, generator=torch.Generator().manual_seed(4)).double()
+    found = fourier_concentration({"token_embedding": table}, 43)
+    assert found.mean().item() == pytest.approx(1 / 64, rel=0.1)
+
+
+@given(st.integers(0, 2**16), st.floats(0.01, 100.0))
+def test_the_concentration_is_free_of_scale_and_of_a_common_vector(seed, scale):
+    random = torch.Generator().manual_seed(seed)
+    table = torch.randn(1, 11, 6, generator=random, dtype=torch.float64)
+    plain, moved = (
+        fourier_concentration({"token_embedding": one}, 11)
+        for one in (table, scale * (table + torch.randn(6, generator=random)))
+    )
+    torch.testing.assert_close(moved, plain, rtol=1e-9, atol=0)
+
+
+def test_a_common_vector_looks_like_structure_where_the_constant_counts():
+    table = torch.randn(1, 43, 64, generator=torch.Generator().manual_seed(5)).double() + 1
+    counted, plain = (
+        fourier_concentration({"token_embedding": table}, 43, constant)
+        for constant in (True, False)
+    )
+    assert counted.item() > 1 > 0.05 > plain.item()
+    # By hand, in NumPy, the constant and all.
+    size = np.abs(np.fft.rfft(table[0].numpy(), axis=0))
+    mean = size.mean(axis=1)
+    by_hand = mean.var() / ((size - mean[:, None]) ** 2).mean()
+    assert counted.item() == pytest.approx(by_hand, rel=1e-9)
+
+
 def test_a_random_embedding_is_flat():
     table = torch.randn(1, 113, 64, generator=torch.Generator().manual_seed(0))
     key = key_frequencies(embedding_power({"token_embedding": table}, 113))
@@ -91,7 +149,28 @@ def test_the_table_is_the_mean_over_draws_at_its_operands(task):
             ]
             assert len(chosen) == batch.examples // p**2
             mean = torch.stack(chosen).double().mean(dim=0)
-            torch.testing.assert_close(table[run, a, b], mean)
+            torch.testing.assert_close(table[run, a, b], mean - mean.mean())
+
+
+@given(st.integers(0, 2**16), st.sampled_from(TASKS), st.floats(1.0, 1e3))
+def test_a_number_added_to_all_logits_of_an_example_changes_nothing(seed, task, size):
+    """No probability changes; nor may any measure, however large the wave of such numbers."""
+    batch, p = whole(task), task.p  # type: ignore[attr-defined]
+    random = torch.Generator().manual_seed(seed)
+    logits = torch.randn(2, batch.examples, p, generator=random, dtype=torch.float64)
+    own = torch.randn(2, batch.examples, 1, generator=random, dtype=torch.float64)
+    wave = torch.cos(2 * math.pi * batch.targets.double() / p).unsqueeze(2)
+    plain, shifted = logits, logits + size * (own + wave)
+    tables = [logit_table(one, batch, p) for one in (plain, shifted)]
+    torch.testing.assert_close(tables[1], tables[0], atol=1e-9, rtol=0)
+    torch.testing.assert_close(tables[0].sum(dim=3), torch.zeros(2, p, p).double())
+    powers = [sum_power(table) for table in tables]
+    torch.testing.assert_close(powers[1], powers[0], atol=1e-9, rtol=1e-9)
+    key = key_frequencies(powers[0])
+    assert torch.equal(key_frequencies(powers[1]), key)
+    for loss in (restricted_loss, excluded_loss):
+        both = [loss(one, batch, p, key) for one in (plain, shifted)]
+        torch.testing.assert_close(both[1], both[0], atol=1e-9, rtol=1e-9)
 
 
 @pytest.mark.parametrize("task", TASKS, ids=["alphabet", "draws", "marked"])

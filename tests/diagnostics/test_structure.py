@@ -9,7 +9,9 @@ from grokkit.diagnostics import (
     attention_entropy,
     attention_kl,
     attention_mass,
+    head_entropy,
     informative_mass,
+    map_entropy,
     min_informative_mass,
 )
 
@@ -99,3 +101,25 @@ def test_entropy_goes_from_zero_to_log_length(attention):
     assert attention_entropy(one).item() == 0
     uniform = torch.full((1, 2, LENGTH, 1), 1 / LENGTH)
     assert attention_entropy(uniform).item() == pytest.approx(math.log(LENGTH), rel=1e-6)
+
+
+def test_the_entropy_of_each_head_and_of_the_map_averaged_over_heads(attention):
+    for run in range(RUNS):
+        for h in range(HEADS):
+            flat = attention[run, :, :, h].flatten().tolist()
+            by_hand = -sum(a * math.log(a) for a in flat) / EXAMPLES
+            assert head_entropy(attention)[run, h].item() == pytest.approx(by_hand, rel=1e-13)
+        average = (attention[run].sum(dim=2) / HEADS).flatten().tolist()
+        by_hand = -sum(a * math.log(a) for a in average) / EXAMPLES
+        assert map_entropy(attention)[run].item() == pytest.approx(by_hand, rel=1e-13)
+    torch.testing.assert_close(head_entropy(attention).mean(dim=1), attention_entropy(attention))
+    # Heads that agree lose nothing by the average; those that differ only gain.
+    assert (map_entropy(attention) > attention_entropy(attention)).all()
+    alike = attention[..., :1].expand_as(attention)
+    torch.testing.assert_close(map_entropy(alike), attention_entropy(alike))
+
+
+def test_heads_that_look_at_one_position_each_have_no_entropy_and_their_map_has():
+    apart = torch.eye(LENGTH).view(1, 1, LENGTH, LENGTH)
+    assert not head_entropy(apart).any()
+    assert map_entropy(apart).item() == pytest.approx(math.log(LENGTH), rel=1e-6)

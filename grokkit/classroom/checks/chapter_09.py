@@ -282,7 +282,8 @@ ex_9_3 = Exercise(
         "The cure: of all numbers that could be taken from a pair's logits, which leaves the least "
         "sum of squares? (For which number is the sum of (x - m)^2 the least?)",
     ),
-    afterword="An instrument should not see what the network itself cannot: centre first.",
+    afterword="An instrument should not see what the network itself cannot: centre first, as "
+    "logit_table does in grokkit.diagnostics.",
 )
 
 
@@ -300,7 +301,10 @@ def as_table(given: Any, like: Tensor) -> Tensor:
 
 
 def keys(table: Tensor) -> list[int]:
-    """The key frequencies by the rule of lesson 09, 90 % of the power."""
+    """The key frequencies by the rule of lesson 09, 90 % of the power, of a table as it is.
+
+    On purpose without the centring that ``logit_table`` does: it would see through a disguise.
+    """
     return key_frequencies(sum_power(table[None]))[0].nonzero().flatten().tolist()
 
 
