@@ -105,7 +105,7 @@ def threshold_fraction(p: int, covered: float | int) -> float:
         SettingError: ``p`` or ``covered`` makes no sense.
     """
     check_int("p", p, 2)
-    check_number("covered", covered, strict=True)
+    check_number("covered", float(covered), strict=True)
     return 2 * math.log(p) / covered
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from grokkit.errors import SettingError
 from grokkit.tasks import PrimeField, TaskData
+from grokkit.tasks.prime_field import Function
 from tests.tasks.reference import operands
 
 P, EDGE = 11, 4
@@ -18,7 +19,7 @@ SHAPES = {
 }
 
 
-def build(hole, function="x+y", seed=0, **changes) -> TaskData:
+def build(hole, function: Function = "x+y", seed=0, **changes) -> TaskData:
     return PrimeField(function, p=P, hole=hole, hole_edge=EDGE, **changes).build(seed)
 
 
@@ -57,7 +58,7 @@ def test_each_part_knows_its_mirrored_pairs(hole, split, draws):
         if split == "unordered":
             assert not any(expected)
     together = torch.cat([data.extra_mirrored[name] for name in data.extra])
-    assert together.sum() == data.mirrored.sum()
+    assert data.mirrored is not None and together.sum() == data.mirrored.sum()
 
 
 def test_no_mirror_image_of_a_square_is_trained_on_and_some_of_a_strip_are():
