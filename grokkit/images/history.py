@@ -47,6 +47,7 @@ def to_image_history(trainers: Sequence[ImageTrainer]) -> "xr.Dataset":
         "message": _strings([one.message for one in trainers]),
         "ended": np.array([one.epochs[-1] for one in trainers], dtype=np.int64),
         "mirror_rate": np.array([one.data.mirror_rate for one in trainers]),
+        "answerable": np.array([one.data.answerable for one in trainers]),
         "n_train": np.array([len(one.train) for one in trainers]),
         "n_test": np.array([len(one.test) for one in trainers]),
         **_settings([one.spec for one in trainers]),

@@ -58,8 +58,7 @@ class ImageSpec:
         check_choice("optimizer", self.optimizer, get_args(ImageOptimizer))
         check_number("learning_rate", self.learning_rate, strict=True)
         check_number("weight_decay", self.weight_decay)
-        n_train = round(self.task.train_fraction * self.task.n_inputs)
-        if self.batch_size is not None and self.batch_size != n_train:
+        if self.batch_size is not None:
             check_int("batch_size", self.batch_size, 2)  # a BatchNorm of one image is none
         check_int("seed", self.seed, 0)
         check_int("epochs", self.epochs, 1)
@@ -140,7 +139,7 @@ image_presets: Mapping[str, ImageSpec] = MappingProxyType(
             learning_rate=3e-3,
             weight_decay=1e-3,
             batch_size=73,
-            epochs=400,
+            epochs=700,
             record_every=5,
         ),
         # arXiv 2504.03162: 14,641 images of 224 pixels, a quarter of them trained on. A GPU's.

@@ -74,7 +74,7 @@ class ImageTrainer:
             self.network.parameters(), lr=spec.learning_rate, weight_decay=spec.weight_decay
         )
         self.batches = None
-        if spec.batch_size is not None and spec.batch_size != len(self.train):
+        if spec.batch_size is not None:
             self.batches = Minibatches(spec.batch_size, len(self.train), [spec.seed], self.device)
         self.epoch = 0
         self.epochs: list[int] = []
@@ -100,7 +100,9 @@ class ImageTrainer:
         try:
             with one_thread(self.device), _same_bits():
                 while not self.done:
-                    if self.epoch % self.spec.record_every == 0 or self.epoch == self.spec.epochs:
+                    due = self.epoch % self.spec.record_every == 0 or self.epoch == self.spec.epochs
+                    # After an interrupt this epoch may be on record already.
+                    if due and self.epochs[-1:] != [self.epoch]:
                         self._record()
                     if self.done:
                         break

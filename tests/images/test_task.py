@@ -35,6 +35,7 @@ def test_the_paper_s_task_has_14641_images_and_49_classes():
     data = image_presets["paper"].task.build(seed=0)
     assert (len(data.train), len(data.test), data.n_classes) == (3660, 10_981, 49)
     assert data.tiles.shape == (11, 112, 112)
+    assert round(data.mirror_rate, 2) == 0.97
 
 
 @pytest.mark.parametrize("seed", [0, 3])
@@ -44,6 +45,15 @@ def test_a_mirrored_image_has_the_glyphs_of_a_train_image_in_other_cells(seed):
     expected = [tuple(sorted(row)) in trained for row in data.test.glyphs.tolist()]
     assert data.mirrored.tolist() == expected
     assert data.mirror_rate == sum(expected) / len(expected)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_an_image_is_answerable_if_its_sum_is_trained_on(seed):
+    data = GlyphSum(2, 2, alphabet=(0, 3, 12), cell_size=8, train_fraction=0.3).build(seed)
+    known = set(data.train.targets.tolist())
+    share = sum(target in known for target in data.test.targets.tolist()) / len(data.test)
+    assert data.answerable == pytest.approx(share, rel=1e-12)
+    assert share < 1
 
 
 def test_an_unordered_split_leaks_no_mirror_image():

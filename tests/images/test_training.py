@@ -157,6 +157,9 @@ def test_the_history_is_one_that_the_rest_can_judge_and_keep(tmp_path):
     assert history.ended.values.tolist() == [4, 6]
     assert history.seed.values.tolist() == [0, 1]
     assert image_specs_of(history) == specs
+    tasks = [spec.task.build(spec.seed) for spec in specs]
+    assert history.mirror_rate.values.tolist() == [data.mirror_rate for data in tasks]
+    assert history.answerable.values.tolist() == [data.answerable for data in tasks]
     assert history.attrs["interrupted"] == 0
     recorded = history.train_loss.notnull().values
     assert recorded.tolist() == [[1, 1, 0, 1, 0], [1, 0, 1, 0, 1]]
