@@ -95,7 +95,7 @@ FLOORS = (
     {"model"},
     {"diagnostics"},
     {"training"},
-    {"runs", "bench"},
+    {"runs", "bench", "images"},
     {"tickets"},
     {"experiments"},
     {"viz"},

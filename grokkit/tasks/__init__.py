@@ -22,6 +22,7 @@ input                   all operands of a sequence: a pair, k numbers, a bit str
 group                   the number of the input; train and test share none
 draw                    one filling of an input's distractor positions
 mirror                  the same operands in another order
+hole                    a region of the table of pairs in which nothing is trained on
 oracle         alpha*   the attention 1/k on I* and 0 elsewhere
 =============  =======  ==============================================================
 
@@ -31,7 +32,9 @@ Axis names: ``example`` (a sequence of a set), ``pos`` (a position in it), ``inp
 
 from grokkit.tasks.autoregressive import AutoregressiveParity
 from grokkit.tasks.base import Sequences, Task, TaskData, register_task, tasks
+from grokkit.tasks.data_condition import covered, nearest_train_distance, threshold_fraction
 from grokkit.tasks.distractors import DistractorKind, Distractors
+from grokkit.tasks.holes import Hole, HoleKind
 from grokkit.tasks.k_operands import KOperandAddition
 from grokkit.tasks.longer import LongerAddition
 from grokkit.tasks.modular import (
@@ -45,6 +48,7 @@ from grokkit.tasks.modular import (
 from grokkit.tasks.operands import OperandTask
 from grokkit.tasks.parity import SparseParity
 from grokkit.tasks.permutation import PermutationComposition
+from grokkit.tasks.prime_field import PrimeField
 from grokkit.tasks.routing import MarkedAddition
 from grokkit.tasks.split import SplitKind
 
@@ -52,6 +56,8 @@ __all__ = [
     "AutoregressiveParity",
     "DistractorKind",
     "Distractors",
+    "Hole",
+    "HoleKind",
     "KOperandAddition",
     "LongerAddition",
     "MarkedAddition",
@@ -63,11 +69,15 @@ __all__ = [
     "ModularTask",
     "OperandTask",
     "PermutationComposition",
+    "PrimeField",
     "Sequences",
     "SparseParity",
     "SplitKind",
     "Task",
     "TaskData",
+    "covered",
+    "nearest_train_distance",
     "register_task",
     "tasks",
+    "threshold_fraction",
 ]

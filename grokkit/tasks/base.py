@@ -92,6 +92,7 @@ class TaskData:
         extra: further test sets by name, such as longer sequences ("length 12").
         mirrored: which test sequences have a mirror image, the operands in another
             order, in the train set; None where operands do not commute.
+        extra_mirrored: the same of each further test set, by name; empty where not known.
     """
 
     train: Sequences
@@ -100,6 +101,7 @@ class TaskData:
     n_classes: int
     extra: Mapping[str, Sequences] = field(default_factory=dict)
     mirrored: Bool[Tensor, " example"] | None = None
+    extra_mirrored: Mapping[str, Bool[Tensor, " _"]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for one in (self.train, self.test, *self.extra.values()):
@@ -108,6 +110,8 @@ class TaskData:
             least, most = int(one.targets.min()), int(one.targets.max())
             if least < 0 or most >= self.n_classes:
                 refuse("targets", f"{least}..{most}", f"classes 0..{self.n_classes - 1}")
+        if self.extra_mirrored and list(self.extra_mirrored) != list(self.extra):
+            refuse("extra_mirrored", list(self.extra_mirrored), f"all or none of {[*self.extra]}")
 
     @property
     def n_tokens(self) -> int:

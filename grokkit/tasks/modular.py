@@ -29,6 +29,20 @@ class Modulus:
     p: int = 113
 
 
+def check_prime(p: int, why: str) -> None:
+    """Refuse a modulus of 2 or more that is not prime.
+
+    Args:
+        p: the modulus.
+        why: what would go wrong, for the message.
+
+    Raises:
+        SettingError: naming ``p``.
+    """
+    if any(p % i == 0 for i in range(2, int(p**0.5) + 1)):
+        refuse("p", p, f"a prime number: {why}")
+
+
 # Modulus comes last: a dataclass lists its last base's fields first, and p should be first.
 @dataclass(frozen=True)
 class ModularTask(OperandTask, Modulus):
@@ -98,8 +112,7 @@ class ModularDivision(ModularTask):
     def check(self) -> None:
         """Refuse a p that is not prime: some b would then have no inverse."""
         super().check()
-        if any(self.p % i == 0 for i in range(2, int(self.p**0.5) + 1)):
-            refuse("p", self.p, "a prime number: modulo others, some b has no inverse")
+        check_prime(self.p, "modulo others, some b has no inverse")
 
     @property
     def n_inputs(self) -> int:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
-from jaxtyping import Int
+from jaxtyping import Bool, Int
 from torch import Tensor
 
 from grokkit.errors import check_int
@@ -113,6 +113,10 @@ class OperandTask(Task):
         """The target class of each input: the function g of Definition 3.1."""
         raise NotImplementedError
 
+    def held_out(self, operands: Int[Tensor, "input operand"]) -> Bool[Tensor, " input"] | None:
+        """The inputs that are never trained on, such as a hole in the table; None: none."""
+        return None
+
     # What this base does.
 
     @property
@@ -144,7 +148,9 @@ class OperandTask(Task):
         operands = self.inputs(seed)
         base = len(self.symbols)
         stream = generator(seed, "split")
-        train, unordered = split_operands(operands, base, self.split, self.train_fraction, stream)
+        train, unordered = split_operands(
+            operands, base, self.split, self.train_fraction, stream, self.held_out(operands)
+        )
         everything = self._sequences(operands, seed)
         rows = train.repeat_interleave(self.draws)
         return TaskData(

@@ -43,7 +43,10 @@ def unordered_codes(operands: Int[Tensor, "input operand"], base: int) -> Int[Te
 
 
 def split_inputs(
-    families: Int[Tensor, " input"], train_fraction: float, generator: torch.Generator
+    families: Int[Tensor, " input"],
+    train_fraction: float,
+    generator: torch.Generator,
+    held_out: Bool[Tensor, " input"] | None = None,
 ) -> Bool[Tensor, " input"]:
     """Choose the train inputs at random; true where an input is trained on.
 
@@ -55,6 +58,8 @@ def split_inputs(
         families: inputs with the same number stay on the same side.
         train_fraction: the fraction of inputs to train on.
         generator: where the random order of the families comes from.
+        held_out: inputs that must not be trained on, such as a hole in the table; nor is
+            then any other of their families. None for none.
 
     Raises:
         SettingError: ``train_fraction`` leaves no train inputs or no test inputs.
@@ -62,6 +67,10 @@ def split_inputs(
     _, family, size = torch.unique(families, return_inverse=True, return_counts=True)
     wanted = round(train_fraction * len(families))
     order = torch.randperm(len(size), generator=generator)
+    if held_out is not None:
+        closed = torch.zeros(len(size), dtype=torch.bool)
+        closed[family[held_out]] = True
+        order = order[~closed[order]]
     taken = torch.zeros(len(size), dtype=torch.bool)
     taken[order[size[order].cumsum(dim=0) <= wanted]] = True
     missing = wanted - int(size[taken].sum())
@@ -84,6 +93,7 @@ def split_operands(
     split: SplitKind,
     train_fraction: float,
     generator: torch.Generator,
+    held_out: Bool[Tensor, " input"] | None = None,
 ) -> tuple[Bool[Tensor, " input"], Int[Tensor, " input"]]:
     """Choose the train inputs by pair or by unordered pair.
 
@@ -93,6 +103,7 @@ def split_operands(
         split: which inputs stay together.
         train_fraction: the fraction of inputs to train on.
         generator: where the random order comes from.
+        held_out: inputs that must not be trained on; None for none.
 
     Returns:
         True where an input is trained on, and the numbers from :func:`unordered_codes`.
@@ -102,7 +113,7 @@ def split_operands(
     """
     unordered = unordered_codes(operands, base)
     families = unordered if split == "unordered" else encode(operands, base)
-    return split_inputs(families, train_fraction, generator), unordered
+    return split_inputs(families, train_fraction, generator, held_out), unordered
 
 
 def mirrored(

@@ -52,7 +52,7 @@ class Outcome:
             "mirror_rates": trainer.mirror_rates,
             "sizes": trainer.sizes,
             "extra": trainer.extra_names,
-            "provenance": provenance(trainer),
+            "provenance": provenance(trainer.device, trainer.path, trainer.seconds),
         }
         return Outcome(arrays, facts)
 
@@ -69,17 +69,16 @@ class Outcome:
         return Outcome({name: tensor.numpy() for name, tensor in load(data).items()}, facts)
 
 
-def provenance(trainer: "Trainer") -> dict[str, Any]:
+def provenance(device: torch.device, gradient: str, seconds: float) -> dict[str, Any]:
     """What made these numbers: versions, device, which gradient code, seconds."""
     from grokkit import __version__
 
-    device = trainer.device
     name = torch.cuda.get_device_name(device) if device.type == "cuda" else platform.machine()
     return {
         "grokkit": __version__,
         "torch": str(torch.__version__),
         "python": platform.python_version(),
         "device": f"{device.type} ({name})",
-        "gradient": trainer.path,
-        "seconds": round(trainer.seconds, 3),
+        "gradient": gradient,
+        "seconds": round(seconds, 3),
     }

@@ -6,7 +6,7 @@ here asks for a value; a GPU is waited for once all the same, by the singular va
 :mod:`grokkit.diagnostics.capacity`, whose solver reports its success to the host.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import torch
 from jaxtyping import Bool, Float
@@ -28,6 +28,8 @@ DIMS: Mapping[str, tuple[str, ...]] = {
     "score_variance_bound": ("head",),
     "extra_accuracy": ("extra",),
     "extra_loss": ("extra",),
+    "extra_mirrored_accuracy": ("extra",),
+    "extra_unmirrored_accuracy": ("extra",),
     "query_loss": ("query",),
     "query_accuracy": ("query",),
     "query_entropy": ("query",),
@@ -44,6 +46,8 @@ MEANING: Mapping[str, str] = {
     "mirrored_accuracy": "the same over test examples whose mirror image is trained on",
     "unmirrored_accuracy": "the same over all other test examples",
     "extra_accuracy": "the same over each further test set",
+    "extra_mirrored_accuracy": "the same over those whose mirror image is trained on",
+    "extra_unmirrored_accuracy": "the same over all others of each further test set",
     "extra_loss": "mean cross-entropy over each further test set; nats",
     "attention_mass": "attention on each position, mean over train examples",
     "informative_mass": "attention on I*, mean over train examples and heads",
@@ -92,6 +96,7 @@ class Probes:
         extra: further test sets by name.
         mirrored: which test sequences have a mirror image in the train set, where any
             could.
+        extra_mirrored: the same of each further test set; empty where it is not known.
         weights: the weights of the group, read at each record.
     """
 
@@ -102,6 +107,7 @@ class Probes:
         test: Batch,
         extra: Mapping[str, Batch],
         mirrored: Bool[Tensor, "run example"] | None,
+        extra_mirrored: Sequence[Bool[Tensor, "run _"]],
         weights: Parameters,
     ) -> None:
         self.spec = spec
@@ -112,6 +118,7 @@ class Probes:
             Transformer(spec, batch, weights.layout.length) for batch in (test, *extra.values())
         ]
         self.mirrored = mirrored
+        self.extra_mirrored = list(extra_mirrored)
         self.weights = weights
 
     @torch.no_grad()
@@ -186,6 +193,13 @@ class Probes:
         if len(losses) > 1:
             record["extra_loss"] = torch.stack(losses[1:], dim=1)
             record["extra_accuracy"] = torch.stack([_share(c) for c in corrects[1:]], dim=1)
+        if self.extra_mirrored:
+            flagged = list(zip(corrects[1:], self.extra_mirrored, strict=True))
+            for name, sets in (
+                ("mirrored", [_share(correct, flags) for correct, flags in flagged]),
+                ("unmirrored", [_share(correct, ~flags) for correct, flags in flagged]),
+            ):
+                record[f"extra_{name}_accuracy"] = torch.stack(sets, dim=1)
         return record
 
 

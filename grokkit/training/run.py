@@ -210,7 +210,7 @@ class Collector:
             unit="epoch",
             desc=title,
             smoothing=0 if self._many else 0.3,
-            disable=not (progress and _somebody_looks()),
+            disable=not (progress and somebody_looks()),
             leave=not _in_notebook(),
         )
 
@@ -277,7 +277,7 @@ class Collector:
         self._bar.update(step)
 
 
-def _somebody_looks() -> bool:
+def somebody_looks() -> bool:
     """Whether a progress bar would be seen: in a notebook or on a terminal, not in a log."""
     quiet = os.environ.get("TQDM_DISABLE", "") not in ("", "0")
     return not quiet and (_in_notebook() or sys.stderr.isatty())

@@ -94,7 +94,13 @@ class Trainer:
         self.step: Step = choose_step(self.specs, self.train, self.weights)
         flags = [one.mirrored for one in data if one.mirrored is not None]
         mirrored = torch.stack(flags).to(self.device) if flags else None
-        self.probes = Probes(spec.model, self.train, test, extra, mirrored, self.weights)
+        extra_mirrored = [
+            torch.stack([one.extra_mirrored[name] for one in data]).to(self.device)
+            for name in shape.extra_mirrored
+        ]
+        self.probes = Probes(
+            spec.model, self.train, test, extra, mirrored, extra_mirrored, self.weights
+        )
         self.epoch = 0
         self.records = Records()
         self.seconds = 0.0

@@ -3,6 +3,7 @@
 from itertools import permutations, product
 
 import pytest
+import torch
 
 from grokkit.tasks import (
     KOperandAddition,
@@ -13,10 +14,11 @@ from grokkit.tasks import (
     ModularQuadratic,
     ModularSubtraction,
     PermutationComposition,
+    PrimeField,
     SparseParity,
     TaskData,
 )
-from tests.tasks.reference import marked_operands, operands
+from tests.tasks.reference import marked_operands, operands, rows
 
 
 def labelled(data: TaskData, positions: tuple[int, ...]) -> dict[tuple[int, ...], int]:
@@ -45,6 +47,48 @@ def test_modular_tasks_label_the_whole_table(kind, rule, p, length, positions) -
     task = kind(p=p, length=length, positions=positions, train_fraction=0.5)
     expected = {(a, b): rule(a, b) % p for a, b in product(range(p), repeat=2)}
     assert labelled(task.build(seed=0), positions) == expected
+
+
+@pytest.mark.parametrize("p", [2, 3, 7, 31])
+@pytest.mark.parametrize(
+    ("function", "rule"),
+    [
+        ("x+y", lambda x, y: x + y),
+        ("x-y", lambda x, y: x - y),
+        ("xy", lambda x, y: x * y),
+        ("x^2+y^2", lambda x, y: x * x + y * y),
+        ("x^2+xy+y^2", lambda x, y: x * x + x * y + y * y),
+        ("x^3+y^3", lambda x, y: x * x * x + y * y * y),
+        ("x^3+xy+y^3", lambda x, y: x * x * x + x * y + y * y * y),
+    ],
+)
+def test_functions_over_a_prime_field_label_the_whole_table(function, rule, p: int) -> None:
+    task = PrimeField(function, p=p, train_fraction=0.5)
+    expected = {(x, y): rule(x, y) % p for x, y in product(range(p), repeat=2)}
+    assert labelled(task.build(seed=0), (0, 1)) == expected
+    assert task.commutes == all(expected[x, y] == expected[y, x] for x, y in expected) or p == 2
+
+
+def test_the_largest_numbers_do_not_overflow() -> None:
+    (label,) = PrimeField("x^3+xy+y^3", p=997).label(torch.tensor([[996, 995]]))
+    assert label == (996**3 + 996 * 995 + 995**3) % 997
+
+
+@pytest.mark.parametrize(
+    ("function", "task"),
+    [
+        ("x+y", ModularAddition),
+        ("x-y", ModularSubtraction),
+        ("xy", ModularMultiplication),
+        ("x^2+xy+y^2", ModularQuadratic),
+    ],
+)
+def test_a_function_with_a_task_of_its_own_is_that_task(function, task) -> None:
+    same = task(p=11, length=3, distractors="constant")
+    ours, theirs = PrimeField(function, p=11).build(seed=3), same.build(seed=3)
+    for one, other in ((ours.train, theirs.train), (ours.test, theirs.test)):
+        assert rows(one) == rows(other)
+    assert ours.vocabulary == theirs.vocabulary == (*map(str, range(11)), "=")
 
 
 @pytest.mark.parametrize("p", [2, 3, 7, 31])

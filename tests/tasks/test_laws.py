@@ -17,6 +17,7 @@ from grokkit.tasks import (
     ModularQuadratic,
     ModularSubtraction,
     PermutationComposition,
+    PrimeField,
     Sequences,
     SparseParity,
     Task,
@@ -45,6 +46,10 @@ EXAMPLES = [
     AutoregressiveParity(bits=6, k=2),
     AutoregressiveParity(bits=31, k=3, positions=(30, 2, 9), examples=40),
     AutoregressiveParity(bits=5, k=1, predict="answer"),
+    PrimeField("x^2+y^2", p=7),
+    PrimeField("x-y", p=11, hole="square", hole_edge=4),
+    PrimeField("x^3+xy+y^3", p=11, hole="strip", hole_edge=2, split="unordered"),
+    PrimeField(p=7, length=6, distractors="random", draws=2, hole="strip", hole_edge=2),
 ]
 
 

@@ -18,6 +18,7 @@ from grokkit.tasks import (
     ModularDivision,
     ModularTask,
     PermutationComposition,
+    PrimeField,
     SparseParity,
     register_task,
     tasks,
@@ -85,6 +86,10 @@ REFUSED = [
     (LongerAddition, "longer", 8),
     (LongerAddition, "distractors", "constant"),
     (LongerAddition, "length", 3),
+    *((PrimeField, "function", value) for value in ["x*y", "x^2", None, 2]),
+    *((PrimeField, "p", value) for value in [True, 1, 91, 1000]),
+    *((PrimeField, "hole", value) for value in ["circle", None, True]),
+    (PrimeField, "hole_edge", 30),
 ]
 
 
@@ -118,6 +123,16 @@ def test_a_bad_setting_is_refused_by_name(task, field, value) -> None:
         (AutoregressiveParity, {"bits": 62, "examples": 20_000}, "examples"),
         (MarkedAddition, {"distractors": "random", "alphabet": 4}, "alphabet"),
         (MarkedAddition, {"length": 3, "draws": 2}, "draws"),
+        (PrimeField, {"hole": "square"}, "hole_edge"),
+        (PrimeField, {"hole": "square", "hole_edge": 96}, "hole_edge"),
+        (PrimeField, {"hole": "strip", "hole_edge": -1}, "hole_edge"),
+        (PrimeField, {"hole": "strip", "hole_edge": 67}, "train_fraction"),
+        (PrimeField, {"hole": "square", "hole_edge": 81}, "train_fraction"),
+        (
+            PrimeField,
+            {"hole": "strip", "hole_edge": 43, "split": "unordered"},
+            "train_fraction",
+        ),
     ],
 )
 def test_settings_that_do_not_fit_together_are_refused(task, settings, field) -> None:

@@ -42,6 +42,7 @@ KINDS: dict[str, dict[str, dict[str, Any]]] = {
         "sparse_parity": {"bits": 5, "k": 2},
         "permutation_composition": {"n": 3},
         "autoregressive_parity": {"bits": 5, "k": 2},
+        "prime_field": {"p": 5, "length": 5, "distractors": "alphabet"},
     },
     "optimizer": {"adamw": {}, "adam": {}, "sgd": {}, "lion": {}, "muon": {}},
     "prior": {
@@ -70,6 +71,9 @@ CHANGES: dict[str, Any] = {
     "train_fraction": 0.7,
     "split": "unordered",
     "predict": "answer",
+    "function": "xy",
+    "hole": "strip",
+    "hole_edge": 2,
     # the model
     "d_model": 12,
     "d_mlp": 13,
@@ -134,6 +138,8 @@ BESIDE: dict[str, dict[str, Any]] = {
     "schedule": {"schedule": "annealed", "schedule_epochs": 5},
     "schedule_epochs": {"schedule": "early", "schedule_epochs": 5},
     "head_reduction": {"heads": 2},
+    "hole": {"hole": "square", "hole_edge": 1},
+    "hole_edge": {"hole": "square", "hole_edge": 1},
 }
 """What must be set on both sides for a setting to show."""
 

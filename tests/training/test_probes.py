@@ -7,7 +7,13 @@ import pytest
 import torch
 
 from grokkit.bench.textbook import objective
-from grokkit.tasks import LongerAddition, MarkedAddition, ModularAddition, ModularSubtraction
+from grokkit.tasks import (
+    LongerAddition,
+    MarkedAddition,
+    ModularAddition,
+    ModularSubtraction,
+    PrimeField,
+)
 from grokkit.training import RunSpec, Trainer
 from grokkit.training.history import to_history
 from grokkit.training.probes import MEANING
@@ -19,6 +25,9 @@ TASKS = {
     "subtraction": ModularSubtraction(p=7, train_fraction=0.5),
     "marked, draws": MarkedAddition(p=5, draws=2, train_fraction=0.5),
     "longer": LongerAddition(p=5, length=5, longer=(7, 9), train_fraction=0.5),
+    "a square hole": PrimeField("x^2+y^2", p=7, hole="square", hole_edge=2),
+    "a strip": PrimeField("xy", p=7, hole="strip", hole_edge=2),
+    "a strip without mirrors": PrimeField("x-y", p=7, hole="strip", hole_edge=2),
 }
 
 
@@ -90,6 +99,16 @@ def test_every_record_is_what_a_plain_computation_says(task, heads):
             )
             hits = (seen.logits[:, -1].argmax(dim=1) == rows.targets).sum().item()
             assert last["extra_accuracy"][run, i].item() == hits / len(rows)
+        assert ("extra_mirrored_accuracy" in last) == bool(data.extra_mirrored)
+        for i, (name, flags) in enumerate(data.extra_mirrored.items()):
+            rows = data.extra[name]
+            hits = twin(rows.tokens).logits[:, -1].argmax(dim=1) == rows.targets
+            for kind, among in (("mirrored", flags), ("unmirrored", ~flags)):
+                value = last[f"extra_{kind}_accuracy"][run, i].item()
+                if among.any():
+                    assert value == (hits & among).sum().item() / among.sum().item()
+                else:
+                    assert math.isnan(value)
 
 
 @pytest.mark.parametrize("task", TASKS)

@@ -1,0 +1,239 @@
+"""Training on images: the same bits, a History that others can read, and interrupts."""
+
+import functools
+import signal
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional as F
+
+from grokkit.diagnostics import grok_epoch, memorise_epoch
+from grokkit.errors import SettingError
+from grokkit.images import (
+    GlyphSum,
+    ImageSpec,
+    ImageTrainer,
+    ResNetSpec,
+    image_specs_of,
+    train_images,
+)
+from grokkit.images.trainer import MEANING
+from grokkit.training import load_history, save_history
+
+TINY = ImageSpec(
+    GlyphSum(1, 2, alphabet=(0, 3, 4, 6), cell_size=8, train_fraction=0.6),
+    ResNetSpec(width=2),
+    learning_rate=0.01,
+    batch_size=4,
+    epochs=4,
+    record_every=2,
+)
+
+
+def weights(trainer: ImageTrainer) -> torch.Tensor:
+    return torch.cat([value.flatten().double() for value in trainer.network.state_dict().values()])
+
+
+def trained(spec: ImageSpec) -> ImageTrainer:
+    trainer = ImageTrainer(spec)
+    trainer.advance()
+    return trainer
+
+
+@functools.cache
+def history_of(spec: ImageSpec):
+    return train_images(spec)
+
+
+def same(a, b) -> bool:
+    return all(np.array_equal(a[name], b[name], equal_nan=True) for name in MEANING)
+
+
+def test_the_same_spec_gives_the_same_bits_whatever_came_before():
+    first = trained(TINY)
+    torch.manual_seed(7)
+    again = trained(TINY)
+    assert torch.equal(weights(first), weights(again))
+    assert first.records == again.records or same(first.records, again.records)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"seed": 1},
+        {"learning_rate": 0.02},
+        {"weight_decay": 0.1},
+        {"optimizer": "adamw", "weight_decay": 0.1},
+        {"batch_size": 5},
+        {"batch_size": None},
+        {"width": 3},
+        {"stem": "7x7"},
+        {"cell_size": 9},
+        {"alphabet": (0, 3, 4, 7)},
+        {"train_fraction": 0.5},
+        {"split": "unordered"},
+        {"grid_rows": 2, "grid_columns": 1},
+        {"grid_columns": 1, "train_fraction": 0.5, "batch_size": None},
+    ],
+    ids=str,
+)
+def test_every_setting_changes_the_run(change):
+    assert not same(history_of(TINY), train_images(TINY.with_(**change)))
+
+
+def test_l2_and_decoupled_decay_are_two_things():
+    l2 = train_images(TINY.with_(optimizer="adam", weight_decay=0.1))
+    decoupled = train_images(TINY.with_(optimizer="adamw", weight_decay=0.1))
+    assert not same(l2, decoupled)
+
+
+def test_records_are_what_a_plain_computation_says():
+    trainer = trained(TINY.with_(train_fraction=0.3, batch_size=None))
+    data, task = trainer.data, trainer.spec.task
+    network = trainer.network.eval()
+    for name, part in (("train", data.train), ("test", data.test)):
+        with torch.no_grad():
+            logits = network(task.draw(data.tiles, part.glyphs))
+        right = logits.argmax(dim=1) == part.targets
+        loss = F.cross_entropy(logits.double(), part.targets).item()
+        assert trainer.records[f"{name}_loss"][-1] == pytest.approx(loss, rel=1e-6)
+        assert trainer.records[f"{name}_accuracy"][-1] == right.sum().item() / len(part)
+    assert 0 < data.mirror_rate < 1
+    for name, among in (("mirrored", data.mirrored), ("unmirrored", ~data.mirrored)):
+        share = (right & among).sum().item() / among.sum().item()
+        assert trainer.records[f"{name}_accuracy"][-1] == share
+    norm = torch.cat([value.flatten() for value in network.parameters()]).norm().item()
+    assert trainer.records["weight_norm"][-1] == pytest.approx(norm, rel=1e-6)
+
+
+def test_one_step_is_adam_s():
+    spec = TINY.with_(batch_size=None, epochs=1, record_every=1)
+    trainer, twin = ImageTrainer(spec), ImageTrainer(spec)
+    trainer.advance()
+    images = spec.task.draw(twin.tiles, twin.train.glyphs)
+    loss = F.cross_entropy(twin.network.train()(images), twin.train.targets)
+    loss.backward()
+    for (name, after), before in zip(
+        trainer.network.named_parameters(), twin.network.parameters(), strict=True
+    ):
+        assert before.grad is not None
+        gradient = before.grad + spec.weight_decay * before.detach()
+        # Of the first step, with both means corrected: lr * g / (abs(g) + eps).
+        step = spec.learning_rate * gradient / (gradient.abs() + 1e-8)
+        torch.testing.assert_close(after, before.detach() - step, msg=name)
+
+
+def test_an_epoch_sees_every_train_image_once_in_another_order_each_time():
+    trainer = ImageTrainer(TINY)
+    seen = []
+    for epoch in range(2):
+        trainer.epoch = epoch
+        seen.append(torch.cat([rows for rows in trainer._batches() if rows is not None]).tolist())
+    assert sorted(seen[0]) == sorted(seen[1]) == list(range(len(trainer.train)))
+    assert seen[0] != seen[1]
+
+
+def test_a_last_batch_of_one_image_is_left_out():
+    trainer = ImageTrainer(TINY.with_(batch_size=3))
+    assert len(trainer.train) % 3 == 1
+    rows = [len(rows) for rows in trainer._batches() if rows is not None]
+    assert rows == [3] * (len(trainer.train) // 3)
+
+
+def test_batches_larger_than_the_train_set_are_refused():
+    with pytest.raises(SettingError, match=r"^batch_size: got 11; allowed: 1\.\.9, or None"):
+        ImageTrainer(TINY.with_(batch_size=11))
+
+
+# --- the History --------------------------------------------------------------------------
+
+
+def test_the_history_is_one_that_the_rest_can_judge_and_keep(tmp_path):
+    specs = [TINY, TINY.with_(seed=1, epochs=6, record_every=3)]
+    history = train_images(specs)
+    assert dict(history.sizes) == {"run": 2, "epoch": 5}
+    assert history.epoch.values.tolist() == [0, 2, 3, 4, 6]
+    assert history.ended.values.tolist() == [4, 6]
+    assert history.seed.values.tolist() == [0, 1]
+    assert image_specs_of(history) == specs
+    tasks = [spec.task.build(spec.seed) for spec in specs]
+    assert history.mirror_rate.values.tolist() == [data.mirror_rate for data in tasks]
+    assert history.answerable.values.tolist() == [data.answerable for data in tasks]
+    assert history.attrs["interrupted"] == 0
+    recorded = history.train_loss.notnull().values
+    assert recorded.tolist() == [[1, 1, 0, 1, 0], [1, 0, 1, 0, 1]]
+    for run, spec in enumerate(specs):
+        alone = history_of(spec)
+        for name in MEANING:
+            kept = history[name].values[run][recorded[run]]
+            assert np.array_equal(kept, alone[name].values[0], equal_nan=True)
+    again = load_history(save_history(history, tmp_path / "images.nc"))
+    assert again.identical(history)
+    assert memorise_epoch(again).sizes == grok_epoch(again).sizes == {"run": 2}
+
+
+def test_memorising_is_seen_by_the_diagnostics():
+    history = train_images(TINY.with_(epochs=40, record_every=5, batch_size=None))
+    memorised = memorise_epoch(history).item()
+    assert history.train_accuracy.sel(epoch=memorised).item() >= 0.99
+    assert (history.train_accuracy.sel(epoch=slice(None, memorised - 1)) < 0.99).all()
+
+
+@pytest.mark.parametrize(("right_from", "end"), [(0, 4), (2, 6), (3, 8), (99, 8)])
+def test_a_run_stops_once_it_has_held_what_it_understood(monkeypatch, right_from, end):
+    def look(self, images):
+        right = torch.full((len(images),), self.epoch >= right_from)
+        return torch.zeros(len(images), dtype=torch.float64), right
+
+    monkeypatch.setattr(ImageTrainer, "_look", look)
+    trainer = trained(TINY.with_(epochs=8, stop_after=4, batch_size=None))
+    assert trainer.epochs[-1] == end
+    assert ("held 0.99" in trainer.message) == (right_from < 99)
+
+
+def test_a_loss_that_is_not_finite_ends_the_run_and_says_when():
+    trainer = ImageTrainer(TINY)
+    torch.nn.init.constant_(trainer.network.readout.bias, float("nan"))
+    trainer.advance()
+    assert trainer.message == "seed 0: loss not finite at epoch 0; stopped"
+    assert (trainer.done, trainer.epochs) == (True, [0])
+
+
+# --- interrupts ---------------------------------------------------------------------------
+
+
+def test_ctrl_c_keeps_what_was_trained(monkeypatch):
+    train = ImageTrainer._train
+
+    def interrupted(self):
+        train(self)
+        if (self.spec.seed, self.epoch) == (1, 2):
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(ImageTrainer, "_train", interrupted)
+    specs = [TINY.with_(seed=seed) for seed in range(3)]
+    history = train_images(specs)
+    assert history.attrs["interrupted"] == 1
+    assert image_specs_of(history) == specs[:2]
+    assert history.ended.values.tolist() == [4, 2]
+    monkeypatch.undo()
+    for run, (spec, records) in enumerate(zip(specs, (3, 2), strict=False)):
+        whole = history_of(spec)
+        for name in MEANING:
+            kept = history[name].values[run, :records]
+            assert np.array_equal(kept, whole[name].values[0, :records], equal_nan=True)
+
+
+def test_with_nothing_on_record_an_interrupt_is_an_interrupt(monkeypatch):
+    def interrupted(self):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ImageTrainer, "_record", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        train_images(TINY)
+
+
+def test_no_spec_is_refused():
+    with pytest.raises(SettingError, match=r"^specs: "):
+        train_images([])
