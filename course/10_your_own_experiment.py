@@ -244,12 +244,14 @@ my_claims = (
         "With 6 distractors the network waits longer than with 3, by a quarter at least.",
         "an example",
         waits_less("3 distractors", "6 distractors", 0.8),
+        afterwards="the 90 % was set after a first look at such runs",
     ),
     Claim(
         "mine/told",
         "Told where to look, it is as fast with 6 distractors as with 3, within a quarter.",
         "its control",
         no_difference("3 distractors, told", "6 distractors, told", 0.8),
+        afterwards="the 90 % was set after a first look at such runs",
     ),
 )
 
