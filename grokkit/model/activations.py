@@ -36,7 +36,7 @@ class Activations:
     logits: Float[Tensor, "run example class"]
     final: Float[Tensor, "run example width"] | None = None
     middle: Float[Tensor, "run example embed"] | None = None
-    scores_by_layer: tuple[Scores, ...] = ()
+    scores_by_layer: tuple[Float[Tensor, "run example pos _"], ...] = ()
 
     def run(self, index: int) -> "Activations":
         """What one run of the group computed, as a group of one."""

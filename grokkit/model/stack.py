@@ -130,10 +130,10 @@ class Stack:
             if self.later is not None:
                 table = table.masked_fill(self.later.unsqueeze(-1), -math.inf)
             # Taken out and put back, so that they can be asked for their gradient.
-            scores = self.at_query(table)
-            each = table.scatter(2, self._where(table), scores).flatten(1, 2)
-            scores = scores.squeeze(2)
-        attention = attend(each, self.spec.attention, self.batch.oracle)
+            scores = self.at_query(table).squeeze(2)
+            each = table.scatter(2, self._where(table), scores.unsqueeze(2)).flatten(1, 2)
+        oracle = self.batch.oracle if rows == 1 else None  # which only the query has
+        attention = attend(each, self.spec.attention, oracle)
         by_row = attention.unflatten(1, (-1, rows))
         pooled = (by_row.movedim(-1, 2) @ v).transpose(2, 3).flatten(3)
         return Attended(scores, self.at_query(by_row).squeeze(2) if rows > 1 else attention, pooled)
