@@ -92,15 +92,13 @@ def attention_gradient(
 
 def _by_autograd(model: Transformer, weights: Parameters) -> AttentionGradient:
     """The same of the matrices of all layers."""
-    kinds = [of_kinds(weights, [kind]) for kind in ("W_Q", "W_K")]
     with torch.enable_grad():
         loss = cross_entropy(model(weights).logits, model.batch.targets).mean(dim=1).sum()
-        names = [name for kind in kinds for name in kind]
-        gradients = dict(
-            zip(names, torch.autograd.grad(loss, [weights[n] for n in names]), strict=True)
-        )
-    norms = []
-    for kind in kinds:
-        whole = torch.cat([gradients[name].flatten(1) for name in kind], dim=1)
-        norms.append(torch.linalg.vector_norm(whole, dim=1))
-    return AttentionGradient(*norms, torch.full_like(norms[0], torch.nan))
+
+    def norm(kind: str) -> Tensor:
+        leaves = [weights[name] for name in of_kinds(weights, [kind])]
+        gradients = torch.autograd.grad(loss, leaves, retain_graph=True)
+        return torch.linalg.vector_norm(torch.cat([g.flatten(1) for g in gradients], 1), dim=1)
+
+    w_q, w_k = norm("W_Q"), norm("W_K")
+    return AttentionGradient(w_q, w_k, torch.full_like(w_q, torch.nan))

@@ -79,7 +79,9 @@ def after_mlp(
     if place.added:
         added = normalise(spec, weights, "M_added", added)
     stream = stream + added
-    return AfterMLP(hidden, normalise(spec, weights, "M_stream", stream) if place.stream else stream)
+    return AfterMLP(
+        hidden, normalise(spec, weights, "M_stream", stream) if place.stream else stream
+    )
 
 
 def unembed(

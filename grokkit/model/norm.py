@@ -99,7 +99,8 @@ def normalise(
 ) -> Float[Tensor, "run row embed"]:
     """One norm of a block, over the coordinates of every row.
 
-        layer    gain (x - mean x) / sqrt(var x + eps) + bias       rms    gain x / sqrt(mean x^2 + eps)
+        layer    gain (x - mean x) / sqrt(var x + eps) + bias
+        rms      gain x / sqrt(mean x^2 + eps)
 
     The variance is that of the population, the mean of squares.
 

@@ -1,12 +1,12 @@
 """The settings of the model."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from grokkit.errors import check_choice, check_int, check_number, refuse
 from grokkit.model.attention import ATTENTIONS, AttentionKind
 from grokkit.model.norm import IN_ATTENTION, NormKind, NormPlacement
-from grokkit.settings import later
+from grokkit.settings import LATER
 
 InitKind = Literal["uniform", "lecun", "kaiming"]
 
@@ -69,15 +69,15 @@ class ModelSpec:
     output_projection: bool = False
     init_scale: float = 1.0
     embedding_scale: float = 1.0
-    norm: NormPlacement = later("none")
-    norm_kind: NormKind = later("layer")
-    norm_eps: float = later(1e-5)
-    norm_affine: bool = later(True)
-    readout_scale: float = later(1.0)
-    layers: int = later(1)
-    causal: bool = later(False)
-    init: InitKind = later("uniform")
-    toeplitz_length: float = later(0.0)
+    norm: NormPlacement = field(default="none", metadata=LATER)
+    norm_kind: NormKind = field(default="layer", metadata=LATER)
+    norm_eps: float = field(default=1e-5, metadata=LATER)
+    norm_affine: bool = field(default=True, metadata=LATER)
+    readout_scale: float = field(default=1.0, metadata=LATER)
+    layers: int = field(default=1, metadata=LATER)
+    causal: bool = field(default=False, metadata=LATER)
+    init: InitKind = field(default="uniform", metadata=LATER)
+    toeplitz_length: float = field(default=0.0, metadata=LATER)
 
     def __post_init__(self) -> None:
         for name in ("d_model", "d_mlp", "heads", "layers"):

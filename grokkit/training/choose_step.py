@@ -16,9 +16,9 @@ def choose_step(
     """The hand-written step where it serves, and autograd for everything else.
 
     It serves softmax attention, the plain classifier readout (no norm, readout scale 1), one
-    query that is the same in every sequence, informative positions in all of them, and the KL prior itself: any
-    target, schedule and head reduction, and its true gradient. A kind that is derived from
-    KLPrior may mean something else, and goes through autograd.
+    query that is the same in every sequence, informative positions in all of them, and the
+    KL prior itself: any target, schedule and head reduction, and its true gradient. A kind
+    that is derived from KLPrior may mean something else, and goes through autograd.
 
     Args:
         specs: the runs of one group.

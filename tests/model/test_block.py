@@ -14,6 +14,7 @@ from grokkit.model import (
     ModelSpec,
     Parameters,
     Transformer,
+    attend,
     cross_entropy,
     of_layer,
 )
@@ -28,12 +29,15 @@ PLACES = get_args(NormPlacement)
 
 def block(norm: str = "none", **changes: Any) -> ModelSpec:
     sizes: dict[str, Any] = {"d_model": 12, "d_mlp": 10, "heads": 2, "readout": "residual"}
-    return ModelSpec(**sizes | {"norm": norm} | changes)
+    sizes |= {"norm": norm} | changes
+    return ModelSpec(**sizes)
 
 
 ONE_LAYER: dict[str, ModelSpec] = {
     **{norm: block(norm) for norm in PLACES},
-    **{f"{norm}, rms, W_O": block(norm, norm_kind="rms", output_projection=True) for norm in PLACES},
+    **{
+        f"{norm}, rms, W_O": block(norm, norm_kind="rms", output_projection=True) for norm in PLACES
+    },
     **{f"{norm}, classifier": block(norm, readout="classifier") for norm in IN_ATTENTION},
     "no affine, eps 0": block("M+A*", norm_affine=False, norm_eps=0.0, heads=4),
     "large eps, scale": block("peri", norm_eps=0.5, readout_scale=0.25, heads=1),
@@ -177,6 +181,23 @@ def test_the_score_gradient_of_a_lower_layer_is_a_difference_quotient(norm):
         assert_close((slope * seen.scores)[..., heads].sum(), quotient, rtol=1e-5, atol=1e-7)
 
 
+@pytest.mark.parametrize("projection", [False, True])
+@pytest.mark.parametrize("task", ["alphabet", "five bits"])
+@torch.no_grad()
+def test_without_norms_the_block_costs_no_bit(task, projection):
+    """The residual readout as it was written before there were norms and layers."""
+    model = block(output_projection=projection)
+    batch, weights = group((TASKS | NEXT_TOKEN)[task], model, torch.float32)
+    ours = Transformer(model, batch)
+    embedding = ours.embed(weights)
+    attention = attend(ours.look_up(ours.slot_scores(weights, embedding)))
+    stream = ours.pool(attention, ours.slot_values(weights, embedding))
+    stream = stream + ours.query_embedding(embedding)
+    hidden = torch.baddbmm(weights["b_1"].unsqueeze(1), stream, weights["W_1"]).relu()
+    stream = stream + torch.baddbmm(weights["b_2"].unsqueeze(1), hidden, weights["W_2"])
+    assert torch.equal(ours(weights).logits, stream @ weights["W_U"])
+
+
 @pytest.mark.parametrize("layers", [1, 2])
 def test_a_causal_mask_matters_from_the_second_layer_on(layers):
     open_, causal = (block("M", layers=layers, causal=causal) for causal in (False, True))
@@ -197,7 +218,8 @@ def test_a_run_in_a_group_and_a_minibatch_are_the_run_alone(model):
         assert_close(some.logits[run], together.logits[run, rows[run]], rtol=1e-12, atol=1e-12)
         assert together.final is not None and together.middle is not None
         one = together.run(run)
-        assert one.final is not None and torch.equal(one.final[0], together.final[run])
+        assert one.final is not None
+        assert torch.equal(one.final[0], together.final[run])
 
 
 def test_the_rest_of_the_block_can_be_run_from_the_stream():
@@ -208,6 +230,7 @@ def test_the_rest_of_the_block_can_be_run_from_the_stream():
         assert seen.middle is not None
         own = of_layer(weights, model.layers - 1)
         hidden, final = after_mlp(model, own, seen.middle)
+        assert seen.final is not None
         assert torch.equal(hidden, seen.hidden) and torch.equal(final, seen.final)
         assert torch.equal(unembed(model, weights, final), seen.logits)
         shrunk = after_mlp(model, own, seen.middle, read=0 * seen.middle + 1)
@@ -254,7 +277,10 @@ def test_every_norm_has_its_own_gain_and_all_of_them_are_used(norm):
 @pytest.mark.parametrize(
     ("settings", "line"),
     [
-        ({"norm": "M", "readout": "classifier"}, "norm: got 'M'; allowed: none, A*, A^qk, A^v with"),
+        (
+            {"norm": "M", "readout": "classifier"},
+            "norm: got 'M'; allowed: none, A*, A^qk, A^v with",
+        ),
         ({"layers": 2, "readout": "classifier"}, "layers: got 2; allowed: 1 with readout"),
         ({"layers": 2, "attention": "oracle"}, "attention: got 'oracle'; allowed: softmax, relu"),
         ({"norm": "A*", "d_model": 1, "heads": 1}, "d_model: got 1; allowed: 2 or more"),

@@ -79,6 +79,15 @@ CHANGES: dict[str, Any] = {
     "output_projection": True,
     "init_scale": 2.0,
     "embedding_scale": 0.5,
+    "norm": "A*",
+    "norm_kind": "rms",
+    "norm_eps": 0.1,
+    "norm_affine": False,
+    "readout_scale": 0.5,
+    "layers": 2,
+    "causal": True,
+    "init": "lecun",
+    "toeplitz_length": 2.0,
     # optimizers
     "learning_rate": 0.02,
     "weight_decay": 3.0,
@@ -134,6 +143,11 @@ BESIDE: dict[str, dict[str, Any]] = {
     "schedule": {"schedule": "annealed", "schedule_epochs": 5},
     "schedule_epochs": {"schedule": "early", "schedule_epochs": 5},
     "head_reduction": {"heads": 2},
+    "norm_kind": {"norm": "A*"},
+    "norm_eps": {"norm": "A*"},
+    "norm_affine": {"norm": "A*"},
+    "layers": {"readout": "residual"},
+    "causal": {"readout": "residual", "layers": 2},
 }
 """What must be set on both sides for a setting to show."""
 
