@@ -102,7 +102,7 @@ class ModelSpec:
         """Refuse what makes no sense side by side."""
         if self.readout == "classifier":
             if self.norm not in IN_ATTENTION:
-                allowed = f"{', '.join(IN_ATTENTION)} with readout = 'classifier'"
+                allowed = f"{', '.join(IN_ATTENTION)}; others with readout = 'residual'"
                 refuse("norm", self.norm, allowed)
             if self.layers > 1:
                 refuse("layers", self.layers, "1 with readout = 'classifier'")

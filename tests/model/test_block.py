@@ -237,6 +237,27 @@ def test_the_rest_of_the_block_can_be_run_from_the_stream():
         assert not torch.allclose(shrunk.stream, final)
 
 
+@pytest.mark.parametrize("layers", [1, 2])
+def test_the_general_path_can_be_transformed(layers):
+    """By torch.func, for tangent kernels: the gradients of several logits at once."""
+    model = block("M+A*", layers=layers)
+    batch, group_weights = group(TASKS["no distractors"], model)
+    one = batch.run(0)
+    weights = {name: value[:1].detach() for name, value in group_weights.items()}
+    forward = Transformer(model, one)
+    stack = Stack(model, one, forward.slots)
+
+    def logits(weights: dict[str, Tensor]) -> Tensor:
+        return stack(weights, forward.embed(weights)).logits[0, :4, 2]
+
+    jacobian = torch.func.jacrev(logits)(weights)
+    leaves = {name: value.clone().requires_grad_() for name, value in weights.items()}
+    for row, value in enumerate(logits(leaves)):
+        grads = torch.autograd.grad(value, list(leaves.values()), retain_graph=True)
+        for name, grad in zip(leaves, grads, strict=True):
+            assert_close(jacobian[name][row], grad, rtol=1e-10, atol=1e-10)
+
+
 @pytest.mark.parametrize("kind", ["layer", "rms"])
 def test_a_norm_is_its_formula(kind):
     model = block("M", norm_kind=kind, norm_eps=0.1)
@@ -279,7 +300,7 @@ def test_every_norm_has_its_own_gain_and_all_of_them_are_used(norm):
     [
         (
             {"norm": "M", "readout": "classifier"},
-            "norm: got 'M'; allowed: none, A*, A^qk, A^v with",
+            "norm: got 'M'; allowed: none, A*, A^qk, A^v; others",
         ),
         ({"layers": 2, "readout": "classifier"}, "layers: got 2; allowed: 1 with readout"),
         ({"layers": 2, "attention": "oracle"}, "attention: got 'oracle'; allowed: softmax, relu"),
