@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from grokkit.errors import refuse
 from grokkit.model import ModelSpec
 
 
@@ -26,10 +27,13 @@ class Seen:
 
 
 class Textbook(nn.Module):
-    """One layer: embeddings, multi-head attention, ReLU MLP.
+    """One layer without norms: embeddings, multi-head attention, ReLU MLP.
 
     ``last_only`` leaves out the readout of all positions but the last, for comparisons of
     speed: that much even an ordinary loop may save.
+
+    Raises:
+        SettingError: the model has norms, several layers or a readout scale.
     """
 
     def __init__(
@@ -42,6 +46,9 @@ class Textbook(nn.Module):
         last_only: bool = False,
     ) -> None:
         super().__init__()
+        for name, plain in (("norm", "none"), ("layers", 1), ("readout_scale", 1)):
+            if getattr(spec, name) != plain:
+                refuse(name, getattr(spec, name), f"{plain} in the textbook's model")
         self.spec = spec
         self.last_only = last_only
         d, m = spec.d_model, spec.d_mlp

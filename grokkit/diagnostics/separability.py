@@ -31,6 +31,7 @@ from grokkit.diagnostics.capacity import lipschitz
 from grokkit.diagnostics.structure import min_informative_mass
 from grokkit.errors import refuse
 from grokkit.model import Parameters, Transformer
+from grokkit.model.norm import IN_ATTENTION, PLACEMENTS
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,8 +85,14 @@ def separability(
 
     Raises:
         SettingError: ``lipschitz_max`` is below the network's own L_f, the examples have
-            different queries, or attention is frozen and so no function of the scores.
+            different queries, attention is frozen and so no function of the scores, or
+            the readout has no L_f: a norm stands in it, or there are several layers.
     """
+    if model.spec.layers > 1:
+        refuse("layers", model.spec.layers, "1: with more, the readout has no Lipschitz bound")
+    if PLACEMENTS[model.spec.norm].in_readout:
+        allowed = f"{', '.join(IN_ATTENTION)}: else the readout has no Lipschitz bound"
+        refuse("norm", model.spec.norm, allowed)
     if model.spec.attention == "oracle":
         refuse("attention", model.spec.attention, "softmax, relu")
     _ = model.slots.query  # refuses several queries: a substitution would have no one score
@@ -137,8 +144,11 @@ def value_radius(model: Transformer, weights: Mapping[str, Tensor]) -> Float[Ten
     """R, the largest norm(v_j) of any slot and head: Delta_emb is at most 2R. Equation (24).
 
     Many times cheaper than measuring Delta_emb, so it can be recorded all along: a gamma
-    with 2R for Delta_emb is smaller, by the factor that the two differ in.
+    with 2R for Delta_emb is smaller, by the factor that the two differ in. ``nan`` with
+    several layers, whose values are no functions of the slot.
     """
+    if model.spec.layers > 1:
+        return weights["W_V"].new_full((len(weights["W_V"]),), torch.nan)
     values = model.slot_values(weights, model.embed(weights))
     return (
         torch.linalg.vector_norm(values, dim=3).amax(dim=2).where(model.slots.used, 0).amax(dim=1)

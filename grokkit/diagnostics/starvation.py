@@ -11,8 +11,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from grokkit.model import Parameters, Transformer
+from grokkit.model import Parameters, Transformer, cross_entropy, of_kinds
 from grokkit.model.attention import Scores
+from grokkit.model.norm import attention_reads
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +23,8 @@ class AttentionGradient:
     Attributes:
         W_Q: with respect to the query matrix.
         W_K: with respect to the key matrix.
-        W_QK: with respect to the product M = W_Q W_K^T of each head, all heads together.
+        W_QK: with respect to the product M = W_Q W_K^T of each head, all heads together;
+            ``nan`` with several layers.
     """
 
     W_Q: Float[Tensor, " run"]
@@ -52,11 +54,19 @@ def attention_gradient(
         dW_K = sum_q (sum_s g_qs x_s)^T Q_q / sqrt(d_head)
         dM   = sum_q x_q^T sum_s g_qs x_s / sqrt(d_head)
 
+    x is what W_Q and W_K read: the embedding, or its norm where one stands there.
+
+    With several layers the scores at hand are those of the query, but W_Q and W_K make those
+    of the other positions, too. Then the norms are over the matrices of all layers, by
+    autograd through another forward pass, and the product's, which is no parameter, is nan.
+
     Args:
         model: the forward pass of the batch.
         weights: the weights of the group.
         score_gradient: the gradient of each example's own cross-entropy.
     """
+    if model.spec.layers > 1:
+        return _by_autograd(model, weights)
     heads = model.spec.heads
     runs, examples = score_gradient.shape[:2]
     queries, slots = len(model.slots.queries), len(model.slots)
@@ -65,7 +75,7 @@ def attention_gradient(
     by_pair /= examples * math.sqrt(model.spec.d_model // heads)
     by_pair = by_pair.view(runs, queries, slots, heads)
 
-    x = model.embed(weights)
+    x = attention_reads(model.spec, weights, model.embed(weights)).scores
     x_q = x.index_select(1, model.slots.queries)
     query, key = (
         (of @ weights[name]).unflatten(-1, (heads, -1)) for of, name in ((x_q, "W_Q"), (x, "W_K"))
@@ -78,3 +88,17 @@ def attention_gradient(
         torch.einsum("rqe,rqhf->rehf", x_q, pulled),
     )
     return AttentionGradient(*(torch.linalg.vector_norm(g.flatten(1), dim=1) for g in gradients))
+
+
+def _by_autograd(model: Transformer, weights: Parameters) -> AttentionGradient:
+    """The same of the matrices of all layers."""
+    with torch.enable_grad():
+        loss = cross_entropy(model(weights).logits, model.batch.targets).mean(dim=1).sum()
+
+    def norm(kind: str) -> Tensor:
+        leaves = [weights[name] for name in of_kinds(weights, [kind])]
+        gradients = torch.autograd.grad(loss, leaves, retain_graph=True)
+        return torch.linalg.vector_norm(torch.cat([g.flatten(1) for g in gradients], 1), dim=1)
+
+    w_q, w_k = norm("W_Q"), norm("W_K")
+    return AttentionGradient(w_q, w_k, torch.full_like(w_q, torch.nan))

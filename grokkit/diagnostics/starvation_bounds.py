@@ -7,7 +7,10 @@ score l_j of every head has
                  <= norm(dh/dl_j) L_f sqrt(2 L)                  by position, (33, 34)
                  <= 2 L_f norm(W_V)_op max_j norm(e_j) sqrt(2 L)     the paper's (4)
 
-with norm(dh/dl_j) = alpha_j norm(v_j - h) for softmax attention. The formulas are those of
+with norm(dh/dl_j) = alpha_j norm(v_j - h) for softmax attention, and e_j what W_V reads: the
+embedding, or its norm where one stands there. Where L_f is infinite (a norm in the readout,
+several layers: :func:`grokkit.diagnostics.lipschitz`) there is no bound, and all of them are
+``nan``. The formulas are those of
 :mod:`grokkit.theory.starvation`, on the device for a whole group; a test holds them equal.
 
 Two questions have an answer here. How loose are the bounds: the ratios. And does the
@@ -29,6 +32,7 @@ from grokkit.diagnostics.capacity import largest_singular_value, lipschitz
 from grokkit.errors import refuse
 from grokkit.model import Parameters, Transformer, cross_entropy
 from grokkit.model.attention import Attention, Scores
+from grokkit.model.norm import PLACEMENTS, attention_reads
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +90,9 @@ def starvation_bounds(
         refuse("score_gradient", tuple(score_gradient.shape), f"shape {tuple(attention.shape)}")
     gradient = score_gradient.abs().flatten(2).amax(dim=2).double()
     slope = (lipschitz(model.spec, weights) if l_f is None else l_f).double().unsqueeze(1)
+    if model.spec.layers > 1 or PLACEMENTS[model.spec.norm].in_readout:
+        none = torch.full_like(slope.squeeze(1), torch.nan)
+        return StarvationBounds(gradient.mean(dim=1), *[none] * 6)
     jacobian = jacobian_norms(model, weights, attention).flatten(2).amax(dim=2).double()
     w_v = value_matrix_norm(model, weights).double().unsqueeze(1)
     e_max = embedding_norm(model, weights).double().unsqueeze(1)
@@ -106,7 +113,7 @@ def jacobian_norms(
 
     For normalised ReLU attention alpha_j becomes 1[l_j > 0] / sum_i relu(l_i); 0 where no
     score is positive. Attention frozen at the oracle has no scores: 0. h is the head's own
-    part of the pooled representation.
+    part of the pooled representation. For a model of one layer.
     """
     if model.spec.attention == "oracle":
         return torch.zeros_like(attention)
@@ -139,7 +146,7 @@ def score_gradients(
     with torch.enable_grad():
         seen = model(weights)
         loss = cross_entropy(seen.logits, model.batch.targets)
-        (gradient,) = torch.autograd.grad(loss.sum(), seen.scores, materialize_grads=True)
+        gradient = seen.score_gradient(loss.sum())
     return loss.detach(), seen.attention.detach(), gradient
 
 
@@ -153,8 +160,12 @@ def value_matrix_norm(model: Transformer, weights: Mapping[str, Tensor]) -> Floa
 
 
 def embedding_norm(model: Transformer, weights: Mapping[str, Tensor]) -> Float[Tensor, " run"]:
-    """The largest norm(e_j) over all slots of a run; the paper's embeddings have norm 1."""
-    norms = torch.linalg.vector_norm(model.embed(weights), dim=2)
+    """The largest norm(e_j) over all slots of a run, e_j what W_V reads of the first layer.
+
+    The paper's embeddings have norm 1. A norm without gain and bias makes it sqrt(d_model).
+    """
+    read = attention_reads(model.spec, weights, model.embed(weights)).values
+    norms = torch.linalg.vector_norm(read, dim=2)
     return norms.where(model.slots.used, 0).amax(dim=1)
 
 

@@ -20,6 +20,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from grokkit.model import Transformer
+from grokkit.model.norm import attention_reads
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +30,7 @@ class ScoreVariance:
     Attributes:
         mean: Var_j(l_j), the mean over examples.
         largest: the largest of any example.
-        bound: what no example can exceed.
+        bound: what no example can exceed; ``nan`` with several layers.
     """
 
     mean: Float[Tensor, "run head"]
@@ -43,25 +44,34 @@ def score_variance(model: Transformer, weights: Mapping[str, Tensor]) -> ScoreVa
 
     The scores are those before the softmax, already divided by sqrt(d_head). Positions
     after an example's query, which it cannot see, do not count. Where queries differ the
-    bound takes the longest e_q.
+    bound takes the longest e_q. e_j is what W_Q and W_K read: the embedding, or its norm
+    where one stands there. With several layers the heads are those of all layers, and there
+    is no bound: what an upper layer reads has no largest size that the weights alone give.
 
     Args:
         model: the forward pass of the batch.
         weights: the weights of the group.
     """
     embedding = model.embed(weights)
-    scores = model.look_up(model.slot_scores(weights, embedding)).double()
+    if model.spec.layers > 1:
+        scores = model(weights).scores.double()
+    else:
+        scores = model.look_up(model.slot_scores(weights, embedding)).double()
     seen = (
         torch.arange(scores.shape[2], device=scores.device) <= model.batch.query_position[..., None]
     )
     variance = _variance(scores, seen.unsqueeze(-1))
+    mean, largest = variance.mean(dim=1), variance.amax(dim=1)
+    if model.spec.layers > 1:
+        return ScoreVariance(mean, largest, torch.full_like(mean, torch.nan))
     heads = model.spec.heads
-    norms = torch.linalg.vector_norm(embedding, dim=2).double().where(model.slots.used, 0)
+    read = attention_reads(model.spec, weights, embedding).scores
+    norms = torch.linalg.vector_norm(read, dim=2).double().where(model.slots.used, 0)
     e_q = norms[:, model.slots.queries].amax(dim=1, keepdim=True)
     e_max = norms.amax(dim=1, keepdim=True)
     d_head = model.spec.d_model // heads
     bound = (interaction_norm(weights, heads) * e_q * e_max).square() / d_head
-    return ScoreVariance(variance.mean(dim=1), variance.amax(dim=1), bound)
+    return ScoreVariance(mean, largest, bound)
 
 
 def _variance(

@@ -1,4 +1,4 @@
-"""The one-layer Transformer, for one run or many at once.
+"""The Transformer, of one layer or several, for one run or many at once.
 
 The axes, by the names that every shape in this package uses:
 
@@ -8,19 +8,28 @@ The axes, by the names that every shape in this package uses:
              next-token prediction, where every position is the query of some example
     slot     a (position, token) pair that occurs in the data
     query    a slot that is some example's query; there is one, with that exception
-    head     an attention head
+    head     an attention head; with several layers, those of the first layer first
     embed    a coordinate of embeddings, values and the pooled representation, d_model
     hidden   a ReLU unit of the MLP, d_mlp
     class    a possible answer
 """
 
+from grokkit.model.activations import Activations
 from grokkit.model.attention import attend
 from grokkit.model.batch import Batch
+from grokkit.model.initial import initialise
 from grokkit.model.loss import cross_entropy
-from grokkit.model.parameters import MLP_WEIGHTS, QK_WEIGHTS, Layout, Parameters, initialise
+from grokkit.model.parameters import (
+    MLP_WEIGHTS,
+    QK_WEIGHTS,
+    Layout,
+    Parameters,
+    of_kinds,
+    of_layer,
+)
 from grokkit.model.slots import Readers, Slots
 from grokkit.model.spec import ModelSpec
-from grokkit.model.transformer import Activations, Transformer
+from grokkit.model.transformer import Transformer
 
 __all__ = [
     "MLP_WEIGHTS",
@@ -36,4 +45,6 @@ __all__ = [
     "attend",
     "cross_entropy",
     "initialise",
+    "of_kinds",
+    "of_layer",
 ]

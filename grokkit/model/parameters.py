@@ -3,10 +3,13 @@
 One buffer, so that an optimizer step, a gradient norm, a checkpoint or a copy to a device
 is one operation whatever the model. Named views into it, so that the model reads like its
 formulas. The run axis leads everywhere: run 3 of the group is row 3 of every array.
+
+A parameter of the first layer has the plain name of its *kind*, ``W_Q``; those of further
+layers have the layer's number behind it: ``W_Q.2``, ``W_Q.3``.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,14 +17,37 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from grokkit.model.norm import norm_shapes
 from grokkit.model.spec import ModelSpec
-from grokkit.seeding import generator
 
 MLP_WEIGHTS = ("W_1", "b_1", "W_2", "b_2")
 """theta_MLP, the parameters whose norm Definition 4.2 bounds."""
 
 QK_WEIGHTS = ("W_Q", "W_K")
 """The parameters that make the scores and nothing else: those that starve."""
+
+
+def of_kinds(names: Iterable[str], kinds: Sequence[str]) -> tuple[str, ...]:
+    """Those names that are of some kinds, in every layer: ``W_Q``, ``W_Q.2``, ...
+
+    Args:
+        names: of parameters, such as a :class:`Layout`'s shapes or a Parameters itself.
+        kinds: such as :data:`QK_WEIGHTS`.
+    """
+    return tuple(name for name in names if name.split(".")[0] in kinds)
+
+
+def of_layer(weights: Mapping[str, Tensor], layer: int) -> Mapping[str, Tensor]:
+    """The weights of one layer under the plain names of their kinds.
+
+    Args:
+        weights: all of them.
+        layer: which, from 0; the first may have other parameters beside its own.
+    """
+    if layer == 0:
+        return weights
+    end = f".{layer + 1}"
+    return {name.removesuffix(end): weights[name] for name in weights if name.endswith(end)}
 
 
 @dataclass(frozen=True)
@@ -44,6 +70,11 @@ class Layout:
         """The number of positions that have an embedding; the query's is the last."""
         return self.shapes["position_embedding"][0]
 
+    @property
+    def n_classes(self) -> int:
+        """The number of classes, and so of logits."""
+        return self.shapes["W_U" if "W_U" in self.shapes else "W_2"][-1]
+
     def slices(self) -> Iterator[tuple[str, slice, tuple[int, ...]]]:
         """Name, place in the buffer, and shape of every parameter."""
         start = 0
@@ -56,20 +87,18 @@ class Layout:
     def of(cls, spec: ModelSpec, n_tokens: int, length: int, n_classes: int) -> "Layout":
         """The parameters that a model of these settings has."""
         d, m = spec.d_model, spec.d_mlp
-        shapes: dict[str, tuple[int, ...]] = {
-            "token_embedding": (n_tokens, d),
-            "position_embedding": (length, d),
-            "W_Q": (d, d),
-            "W_K": (d, d),
-            "W_V": (d, d),
-        }
+        classifies = spec.readout == "classifier"
+        out = n_classes if classifies else d
+        block: dict[str, tuple[int, ...]] = {"W_Q": (d, d), "W_K": (d, d), "W_V": (d, d)}
         if spec.output_projection:
-            shapes["W_O"] = (d, d)
-        shapes |= {"W_1": (d, m), "b_1": (m,)}
-        if spec.readout == "classifier":
-            shapes |= {"W_2": (m, n_classes), "b_2": (n_classes,)}
-        else:
-            shapes |= {"W_2": (m, d), "b_2": (d,), "W_U": (d, n_classes)}
+            block["W_O"] = (d, d)
+        block |= {"W_1": (d, m), "b_1": (m,), "W_2": (m, out), "b_2": (out,)}
+        block |= norm_shapes(spec)
+        shapes = {"token_embedding": (n_tokens, d), "position_embedding": (length, d), **block}
+        for layer in range(1, spec.layers):
+            shapes |= {f"{name}.{layer + 1}": shape for name, shape in block.items()}
+        if not classifies:
+            shapes["W_U"] = (d, n_classes)
         return cls(shapes)
 
 
@@ -128,30 +157,3 @@ class Parameters(Mapping[str, Tensor]):
     def to(self, *args: Any) -> "Parameters":
         """A copy on another device or in another precision."""
         return Parameters(self.layout, self.flat.to(*args).clone())
-
-
-def initialise(layout: Layout, spec: ModelSpec, seeds: Sequence[int]) -> Parameters:
-    """Fresh weights, one row of the buffer for each seed.
-
-    Embeddings are normal with standard deviation embedding_scale / sqrt(d_model).
-    A matrix with n inputs is uniform in init_scale * [-1, 1] / sqrt(n) (PyTorch's own
-    default for a linear layer); biases start at 0. The paper gives no initialisation:
-    this is our choice. Drawn on the CPU in float32, so that a seed means the same
-    weights on every device, and a run's weights do not depend on the rest of its group.
-    """
-    rows = []
-    for seed in seeds:
-        stream = generator(seed, "parameters")
-        parts = []
-        for name, shape in layout.shapes.items():
-            if name.endswith("embedding"):
-                scale = spec.embedding_scale / math.sqrt(spec.d_model)
-                part = scale * torch.randn(shape, generator=stream)
-            elif len(shape) == 1:
-                part = torch.zeros(shape)
-            else:
-                bound = spec.init_scale / math.sqrt(shape[0])
-                part = bound * (2 * torch.rand(shape, generator=stream) - 1)
-            parts.append(part.flatten())
-        rows.append(torch.cat(parts))
-    return Parameters(layout, torch.stack(rows))

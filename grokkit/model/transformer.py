@@ -1,4 +1,4 @@
-"""The model: one layer, attention over slots, a ReLU MLP (section 3.2).
+"""The model: attention over slots, and what reads it out (section 3.2).
 
 In the order of the formulas, for slot j with embedding e_j = E[token_j] + P[pos_j] and
 query slot q, which is "=" in the last position unless the data set has other queries:
@@ -17,55 +17,44 @@ looked up per sequence. A position after its query, which only next-token predic
 gets the score -inf, and so attention 0 and no gradient: the causal mask. In the classifier
 readout W_1 also acts on slots, since W_1 sum_j alpha_j v_j = sum_j alpha_j (W_1 v_j):
 then no product with W_1 ever meets the sequences.
+
+A norm before attention (:mod:`grokkit.model.norm`) is a function of the slot like all else:
+e_j above is then its norm, for the scores, the values, or both. What comes after attention in
+the residual readout is in :mod:`grokkit.model.block`; several layers are in
+:mod:`grokkit.model.stack`.
 """
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from grokkit.model.activations import Activations
 from grokkit.model.attention import Attention, Scores, attend
 from grokkit.model.batch import Batch
+from grokkit.model.block import after_attention, after_mlp, unembed
+from grokkit.model.norm import attention_reads
 from grokkit.model.pooling import pool
 from grokkit.model.slots import Readers, Slots
 from grokkit.model.spec import ModelSpec
-
-
-@dataclass(frozen=True, eq=False)
-class Activations:
-    """What one forward pass computed.
-
-    Attributes:
-        scores: the attention logits l; -inf at a position after the query.
-        attention: alpha.
-        hidden: the hidden layer after its ReLU.
-        logits: the class scores.
-    """
-
-    scores: Scores
-    attention: Attention
-    hidden: Float[Tensor, "run example hidden"]
-    logits: Float[Tensor, "run example class"]
-
-    def run(self, index: int) -> "Activations":
-        """What one run of the group computed, as a group of one."""
-        one = slice(index, index + 1)
-        return Activations(
-            self.scores[one], self.attention[one], self.hidden[one], self.logits[one]
-        )
+from grokkit.model.stack import Stack
 
 
 class Transformer:
     """The forward pass for one batch of sequences; the weights are passed in.
+
+    With several layers, ``slot_scores``, ``slot_values`` and ``pooled`` are the first layer's.
 
     Args:
         spec: the settings of the model.
         batch: the sequences of every run.
         length: the number of positions the weights know; by default the batch's length.
         slots: the slots of the batch, where they are known already.
+
+    Raises:
+        SettingError: several layers that are not causal, and positions after a query.
     """
 
     def __init__(
@@ -79,6 +68,7 @@ class Transformer:
         self.batch = batch
         self.slots = Slots.of(batch, length) if slots is None else slots
         self.readers: Readers = self.slots.readers(spec.heads)
+        self.stack = Stack(spec, batch, self.slots) if spec.layers > 1 else None
 
     def take(self, rows: Int[Tensor, "run row"]) -> "Transformer":
         """The forward pass for some examples of each run, such as a minibatch.
@@ -99,8 +89,9 @@ class Transformer:
     ) -> Float[Tensor, "run query slot head"]:
         """l, the score of every slot for every query."""
         heads = self.spec.heads
-        query = embedding.index_select(1, self.slots.queries) @ weights["W_Q"]
-        key = embedding @ weights["W_K"]
+        read = attention_reads(self.spec, weights, embedding).scores
+        query = read.index_select(1, self.slots.queries) @ weights["W_Q"]
+        key = read @ weights["W_K"]
         if len(self.slots.queries) == 1:
             by_head = (query * key).unflatten(-1, (heads, -1)).sum(-1).unsqueeze(1)
         else:
@@ -117,7 +108,8 @@ class Transformer:
         """
         identity = torch.eye(self.spec.d_model, device=embedding.device, dtype=embedding.dtype)
         out = weights["W_O"] if self.spec.output_projection else identity.expand_as(weights["W_V"])
-        return self.through(embedding @ weights["W_V"], out)
+        read = attention_reads(self.spec, weights, embedding).values
+        return self.through(read @ weights["W_V"], out)
 
     def through(self, value: Tensor, matrix: Tensor) -> Tensor:
         """Each head's part of ``value`` times its rows of ``matrix``: [run slot head out].
@@ -186,20 +178,43 @@ class Transformer:
     def __call__(self, weights: Mapping[str, Tensor]) -> Activations:
         """Scores, attention, hidden layer and logits of every sequence."""
         embedding = self.embed(weights)
+        if self.stack is not None:
+            return self.stack(weights, embedding)
         scores = self.look_up(self.slot_scores(weights, embedding))
         attention = attend(scores, self.spec.attention, self.batch.oracle)
-        value = embedding @ weights["W_V"]
-        if self.spec.readout == "classifier":
-            into_hidden = weights["W_1"]
-            if self.spec.output_projection:
-                into_hidden = weights["W_O"] @ into_hidden
-            summed = self.pool(attention, self.through(value, into_hidden))
-            hidden = (summed + weights["b_1"].unsqueeze(1)).relu_()
-            logits = torch.baddbmm(weights["b_2"].unsqueeze(1), hidden, weights["W_2"])
-        else:
-            stream = self.pool(attention, self.slot_values(weights, embedding))
-            stream = stream + self.query_embedding(embedding)
-            hidden = torch.baddbmm(weights["b_1"].unsqueeze(1), stream, weights["W_1"]).relu()
-            stream = stream + torch.baddbmm(weights["b_2"].unsqueeze(1), hidden, weights["W_2"])
-            logits = stream @ weights["W_U"]
-        return Activations(scores, attention, hidden, logits)
+        read_out = self.classify if self.spec.readout == "classifier" else self.residual
+        return read_out(weights, embedding, scores, attention)
+
+    def classify(
+        self,
+        weights: Mapping[str, Tensor],
+        embedding: Float[Tensor, "run slot embed"],
+        scores: Scores,
+        attention: Attention,
+    ) -> Activations:
+        """The classifier readout, f(h) = W_2 relu(W_1 h + b_1) + b_2, W_1 over slots."""
+        value = attention_reads(self.spec, weights, embedding).values @ weights["W_V"]
+        into_hidden = weights["W_1"]
+        if self.spec.output_projection:
+            into_hidden = weights["W_O"] @ into_hidden
+        summed = self.pool(attention, self.through(value, into_hidden))
+        hidden = (summed + weights["b_1"].unsqueeze(1)).relu_()
+        logits = torch.baddbmm(weights["b_2"].unsqueeze(1), hidden, weights["W_2"])
+        if self.spec.readout_scale != 1:
+            logits = self.spec.readout_scale * logits
+        return Activations(scores, attention, hidden, logits, hidden)
+
+    def residual(
+        self,
+        weights: Mapping[str, Tensor],
+        embedding: Float[Tensor, "run slot embed"],
+        scores: Scores,
+        attention: Attention,
+    ) -> Activations:
+        """The residual readout: the rest of the block, on the query's stream."""
+        added = self.pool(attention, self.slot_values(weights, embedding))
+        stream = self.query_embedding(embedding)
+        middle = after_attention(self.spec, weights, stream, added)
+        hidden, final = after_mlp(self.spec, weights, middle)
+        logits = unembed(self.spec, weights, final)
+        return Activations(scores, attention, hidden, logits, final, middle)

@@ -19,13 +19,14 @@ corner i, j <= 3 is like that: the mirror image of any other pair (i, j) in it i
 which lies outside, may be trained on, and has the same label.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from jaxtyping import Bool, Int
 from torch import Tensor
 
 from grokkit.errors import check_choice, check_int, refuse
+from grokkit.settings import LATER
 from grokkit.tasks.split import SplitKind
 
 HoleKind = Literal["none", "square", "strip"]
@@ -42,8 +43,8 @@ class Hole:
         hole_edge: the last number inside; None where there is no hole.
     """
 
-    hole: HoleKind = "none"
-    hole_edge: int | None = None
+    hole: HoleKind = field(default="none", metadata=LATER)
+    hole_edge: int | None = field(default=None, metadata=LATER)
 
     def check_hole(self, p: int, train_fraction: float, split: SplitKind) -> None:
         """Refuse a hole that makes no sense in a table of p by p pairs.

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from grokkit.errors import check_choice, check_fraction, refuse
-from grokkit.model import QK_WEIGHTS, Layout, Parameters
+from grokkit.model import QK_WEIGHTS, Layout, Parameters, of_kinds
 from grokkit.seeding import generator
 from grokkit.training import RunSpec, Trainer, save_weights
 from grokkit.training.ticket import Ticket
@@ -66,8 +66,9 @@ def prunable(layout: Layout, which: Which = "all") -> tuple[str, ...]:
     """
     matrices = [name for name in layout.shapes if name.startswith("W_")]
     if which == "all_but_scores":
-        return tuple(name for name in matrices if name not in QK_WEIGHTS)
-    return tuple(name for name in matrices if which == "all" or name in MLP_MATRICES)
+        scores = of_kinds(matrices, QK_WEIGHTS)
+        return tuple(name for name in matrices if name not in scores)
+    return tuple(matrices) if which == "all" else of_kinds(matrices, MLP_MATRICES)
 
 
 def prune(spec: RunSpec, weights: Parameters, how: Pruning | None = None) -> Ticket:

@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from grokkit.model import QK_WEIGHTS, Batch, Parameters, Transformer
+from grokkit.model import QK_WEIGHTS, Batch, Parameters, Transformer, of_kinds
 from grokkit.model.loss import cross_entropy
 from grokkit.model.spec import ModelSpec
 from grokkit.training.priors import Penalty
@@ -45,9 +45,7 @@ class AutogradStep:
         loss = cross_entropy(seen.logits, self.batch.targets)
         score_gradient = None
         if record:
-            (score_gradient,) = torch.autograd.grad(
-                loss.sum(), seen.scores, retain_graph=True, materialize_grads=True
-            )
+            score_gradient = seen.score_gradient(loss.sum())
         # Runs share no weight, so the gradient of the sum is each run's own gradient.
         total, added = loss.mean(dim=1).sum(), self.penalty(seen, epoch).sum()
         control = self.penalty.control
@@ -55,7 +53,7 @@ class AutogradStep:
             self._fill(total + added)
         else:
             # The true gradient of the penalty only says how large its stand-in is.
-            inner = self._gradient(added, QK_WEIGHTS, keep=True)
+            inner = self._gradient(added, of_kinds(self.weights, QK_WEIGHTS), keep=True)
             self._fill(total)
             for name, value in control(inner, epoch).items():
                 self.weights.gradient[name].add_(value)

@@ -15,10 +15,10 @@ def choose_step(
 ) -> AnalyticStep | AutogradStep:
     """The hand-written step where it serves, and autograd for everything else.
 
-    It serves softmax attention, the classifier readout, one query that is the same in
-    every sequence, informative positions in all of them, and the KL prior itself: any
-    target, schedule and head reduction, and its true gradient. A kind that is derived from
-    KLPrior may mean something else, and goes through autograd.
+    It serves softmax attention, the plain classifier readout (no norm, readout scale 1), one
+    query that is the same in every sequence, informative positions in all of them, and the
+    KL prior itself: any target, schedule and head reduction, and its true gradient. A kind
+    that is derived from KLPrior may mean something else, and goes through autograd.
 
     Args:
         specs: the runs of one group.
@@ -34,6 +34,8 @@ def choose_step(
     if (
         model.attention == "softmax"
         and model.readout == "classifier"
+        and model.norm == "none"
+        and model.readout_scale == 1
         and batch.fixed_query
         and batch.graded is None
         and isinstance(penalty, ScheduledPenalty)

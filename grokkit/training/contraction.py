@@ -7,7 +7,7 @@ import torch
 
 from grokkit.diagnostics.contraction import step_contraction
 from grokkit.errors import check_int, refuse
-from grokkit.model import MLP_WEIGHTS
+from grokkit.model import MLP_WEIGHTS, of_kinds
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -33,7 +33,7 @@ def measure_contraction(
     Args:
         trainer: the group, full batches.
         epochs: how many epochs to train; it stops earlier where the trainer is done.
-        names: the parameters that W consists of; the MLP's by default.
+        names: the kinds of parameters that W consists of, in all layers; the MLP's by default.
 
     Returns:
         The fields of :class:`grokkit.diagnostics.contraction.Contraction` over (run,
@@ -48,7 +48,7 @@ def measure_contraction(
     check_int("epochs", epochs, 1)
     if trainer.batches is not None:
         refuse("batch_size", trainer.batches.size, "None: an epoch must be one step")
-    columns = trainer.weights.columns(names)
+    columns = trainer.weights.columns(of_kinds(trainer.weights, names))
     decay = trainer.optimizer.setting["weight_decay"].squeeze(1)
     steps, at = [], []
     for _ in range(epochs):

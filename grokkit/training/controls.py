@@ -16,7 +16,7 @@ from torch import Tensor
 
 from grokkit.diagnostics.phases import grok_epoch
 from grokkit.errors import check_number, refuse
-from grokkit.model import MLP_WEIGHTS, QK_WEIGHTS, Parameters
+from grokkit.model import MLP_WEIGHTS, QK_WEIGHTS, Parameters, of_kinds
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -64,7 +64,7 @@ class QKPenalty:
     @torch.no_grad()
     def __call__(self) -> None:
         """Add 2 * qk_penalty * W to the gradients of W_Q and W_K."""
-        for name in QK_WEIGHTS:
+        for name in of_kinds(self.weights, QK_WEIGHTS):
             self.weights.gradient[name].addcmul_(self.slope, self.weights[name])
 
     @staticmethod
@@ -84,7 +84,8 @@ class MLPSphere:
     def __init__(self, radii: Sequence[float], weights: Parameters) -> None:
         self.weights = weights
         self.radius = _per_run(radii, weights)
-        self.places = [place for name, place, _ in weights.layout.slices() if name in MLP_WEIGHTS]
+        names = of_kinds(weights, MLP_WEIGHTS)
+        self.places = [place for name, place, _ in weights.layout.slices() if name in names]
 
     @torch.no_grad()
     def __call__(self) -> None:

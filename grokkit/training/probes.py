@@ -83,6 +83,16 @@ MEANING: Mapping[str, str] = {
 
 Train examples without informative positions, such as the next random bit, are no train
 examples here, except in ``gradient_norm`` and the records by query.
+
+With several layers, whatever is said of heads is said of the heads of all layers, those of
+the first layer first, and of the query's attention in each; norms of W_Q, W_K and the MLP are
+over all layers. Where a formula does not hold for a model, its record is not a number:
+
+    a norm in the readout     ``lipschitz`` is inf (a norm divides by the size of what it is
+                              given), and ``starvation_bound`` and its forms are nan
+    several layers            these, too; and ``score_variance_bound``, ``value_radius`` and
+                              ``W_QK_gradient`` are nan: what an upper layer reads is no
+                              function of the slot
 """
 
 

@@ -17,6 +17,7 @@ from typing import Any
 from grokkit.errors import check_choice, check_int, refuse
 from grokkit.model.spec import ModelSpec
 from grokkit.registry import Registry
+from grokkit.settings import plain
 from grokkit.tasks import ModularAddition, Task, tasks
 from grokkit.training.accelerators import AcceleratorSpec, NoAccelerator, accelerators
 from grokkit.training.controls import Controls
@@ -137,23 +138,24 @@ class RunSpec:
         return flat | {f.name: getattr(self, f.name) for f in fields(self) if f.name not in PARTS}
 
     def to_dict(self) -> dict[str, Any]:
-        """The spec as plain values, for JSON; kinds are named."""
-        plain: dict[str, Any] = {}
-        for f in fields(self):
-            value = getattr(self, f.name)
-            if f.name in PARTS:
-                value = dataclasses.asdict(value)
-            if f.name in FAMILIES:
-                value = {"kind": getattr(self, f.name).kind, **value}
-            plain[f.name] = value
-        return plain
+        """The spec as plain values, for JSON; kinds are named.
+
+        A setting that came later (:mod:`grokkit.settings`) is left out at its default, so a
+        spec that does not use it reads as it did before.
+        """
+        written: dict[str, Any] = plain(self)
+        for part in PARTS:
+            written[part] = plain(getattr(self, part))
+        for family in FAMILIES:
+            written[family] = {"kind": getattr(self, family).kind, **written[family]}
+        return written
 
     def to_json(self) -> str:
         """The spec as one line of JSON."""
         return json.dumps(self.to_dict())
 
     @classmethod
-    def from_dict(cls, plain: Any) -> "RunSpec":
+    def from_dict(cls, written: Any) -> "RunSpec":
         """The spec that :meth:`to_dict` described.
 
         Raises:
@@ -161,9 +163,9 @@ class RunSpec:
         """
         made: dict[str, Any] = {}
         known = {f.name for f in fields(cls)}
-        if not isinstance(plain, Mapping):
-            refuse("spec", plain, "settings by name")
-        for name, value in plain.items():
+        if not isinstance(written, Mapping):
+            refuse("spec", written, "settings by name")
+        for name, value in written.items():
             if name not in known:
                 refuse(name, value, ", ".join(sorted(known)))
             if name in PARTS:

@@ -83,6 +83,15 @@ CHANGES: dict[str, Any] = {
     "output_projection": True,
     "init_scale": 2.0,
     "embedding_scale": 0.5,
+    "norm": "A*",
+    "norm_kind": "rms",
+    "norm_eps": 0.1,
+    "norm_affine": False,
+    "readout_scale": 0.5,
+    "layers": 2,
+    "causal": True,
+    "init": "lecun",
+    "toeplitz_length": 2.0,
     # optimizers
     "learning_rate": 0.02,
     "weight_decay": 3.0,
@@ -140,6 +149,11 @@ BESIDE: dict[str, dict[str, Any]] = {
     "head_reduction": {"heads": 2},
     "hole": {"hole": "square", "hole_edge": 1},
     "hole_edge": {"hole": "square", "hole_edge": 1},
+    "norm_kind": {"norm": "A*"},
+    "norm_eps": {"norm": "A*"},
+    "norm_affine": {"norm": "A*"},
+    "layers": {"readout": "residual"},
+    "causal": {"readout": "residual", "layers": 2},
 }
 """What must be set on both sides for a setting to show."""
 

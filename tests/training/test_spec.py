@@ -28,6 +28,14 @@ SETTINGS = st.fixed_dictionaries(
         "output_projection": st.booleans(),
         "init_scale": POSITIVE,
         "embedding_scale": POSITIVE,
+        "norm": st.sampled_from(["none", "A*", "A^v"]),
+        "norm_kind": st.sampled_from(["layer", "rms"]),
+        "norm_eps": st.just(0.0) | POSITIVE,
+        "norm_affine": st.booleans(),
+        "readout_scale": POSITIVE,
+        "causal": st.booleans(),
+        "init": st.sampled_from(["uniform", "lecun", "kaiming"]),
+        "toeplitz_length": st.just(0.0) | POSITIVE,
         "learning_rate": POSITIVE,
         "weight_decay": POSITIVE,
         "warmup": st.integers(0, 100),
@@ -203,7 +211,7 @@ def test_a_spec_of_another_version_is_refused_naming_what_is_unknown():
         ({"task": {"kind": "juggling"}}, "task"),
         ({"task": {"kind": "modular_addition", "balls": 3}}, "task.balls"),
         ({"optimizer": {"kind": "adamw", "beta3": 0.5}}, "optimizer.beta3"),
-        ({"model": {"layers": 2}}, "model.layers"),
+        ({"model": {"experts": 2}}, "model.experts"),
     ):
         with pytest.raises(SettingError) as refused:
             RunSpec.from_dict(plain | change)

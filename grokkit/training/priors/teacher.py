@@ -65,6 +65,7 @@ class TeacherPrior(DivergencePrior):
                 name = field.name
                 self._compare(name, getattr(taught.task, name), getattr(student.task, name))
         self._compare("heads", taught.model.heads, student.model.heads)
+        self._compare("layers", taught.model.layers, student.model.layers)
         flat = weights.flat.expand(batch.runs, -1).to(batch.oracle)
         group = Parameters(weights.layout, flat.clone())
         with torch.no_grad():

@@ -57,5 +57,7 @@ def _panel(ax: Axes, evidence: Present, name: str) -> None:
     arm_curve(ax, arm, "test_accuracy", "test accuracy")
     grokked = evidence.grokked(name)
     final = np.median(evidence.final(name, "test_accuracy"))
-    words = f"test ends at {final:.2f}; {grokked.reached.count(True)}/{len(grokked.values)} reach 0.99"
+    words = (
+        f"test ends at {final:.2f}; {grokked.reached.count(True)}/{len(grokked.values)} reach 0.99"
+    )
     ax.set_title(words, loc="right", fontsize=9, fontweight="normal")

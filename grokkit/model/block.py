@@ -1,0 +1,92 @@
+"""The residual block after its attention: additions, the MLP, and the unembedding.
+
+Of one stream, the query's or every position's, whichever rows it is given:
+
+    y       = x + attention                   after_attention
+    hidden  = relu(y W_1 + b_1)
+    z       = y + hidden W_2 + b_2            after_mlp
+    logits  = a z W_U                         unembed
+
+with a norm in up to three places of it (:mod:`grokkit.model.norm`). What attention adds is
+computed in :mod:`grokkit.model.transformer`, over slots, or in :mod:`grokkit.model.stack`.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from grokkit.model.norm import PLACEMENTS, normalise
+from grokkit.model.spec import ModelSpec
+
+
+def after_attention(
+    spec: ModelSpec,
+    weights: Mapping[str, Tensor],
+    stream: Float[Tensor, "run #row embed"],
+    added: Float[Tensor, "run row embed"],
+) -> Float[Tensor, "run row embed"]:
+    """y, the stream with what attention adds.
+
+    Args:
+        spec: the model.
+        weights: the weights of this layer.
+        stream: x; a single row where all rows have the same.
+        added: the pooled values of all heads, W_O included.
+    """
+    place = PLACEMENTS[spec.norm]
+    if place.added:
+        added = normalise(spec, weights, "A_added", added)
+    stream = added + stream
+    return normalise(spec, weights, "A_stream", stream) if place.stream else stream
+
+
+class AfterMLP(NamedTuple):
+    """What the MLP made of a stream.
+
+    Attributes:
+        hidden: the hidden layer after its ReLU.
+        stream: z.
+    """
+
+    hidden: Float[Tensor, "run row hidden"]
+    stream: Float[Tensor, "run row embed"]
+
+
+def after_mlp(
+    spec: ModelSpec,
+    weights: Mapping[str, Tensor],
+    stream: Float[Tensor, "run row embed"],
+    read: Float[Tensor, "run row embed"] | None = None,
+) -> AfterMLP:
+    """z, the stream with what the MLP adds.
+
+    Args:
+        spec: the model.
+        weights: the weights of this layer.
+        stream: y.
+        read: what the MLP, with the norm before it, is given in the place of y; None: y.
+            For probes that change what the MLP sees and leave the stream as it is.
+    """
+    place = PLACEMENTS[spec.norm]
+    read = stream if read is None else read
+    if place.mlp:
+        read = normalise(spec, weights, "M", read)
+    hidden = torch.baddbmm(weights["b_1"].unsqueeze(1), read, weights["W_1"]).relu_()
+    added = torch.baddbmm(weights["b_2"].unsqueeze(1), hidden, weights["W_2"])
+    if place.added:
+        added = normalise(spec, weights, "M_added", added)
+    stream = stream + added
+    return AfterMLP(
+        hidden, normalise(spec, weights, "M_stream", stream) if place.stream else stream
+    )
+
+
+def unembed(
+    spec: ModelSpec, weights: Mapping[str, Tensor], stream: Float[Tensor, "run row embed"]
+) -> Float[Tensor, "run row class"]:
+    """The logits of the final stream."""
+    matrix = weights["W_U"]
+    return stream @ (matrix if spec.readout_scale == 1 else spec.readout_scale * matrix)
