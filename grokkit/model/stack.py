@@ -88,7 +88,7 @@ class Stack:
         for layer in range(self.spec.layers):
             own = of_layer(weights, layer)
             reads = attention_reads(self.spec, own, rows)
-            # From here on position by position, which the rows of the first layer are not.
+            # The rows of the first layer are slots; from here on it is position by position.
             place = self.look_up if layer == 0 else self.fold
             query, key = (place(reads.scores @ own[name]) for name in ("W_Q", "W_K"))
             value, stream = place(reads.values @ own["W_V"]), place(rows)

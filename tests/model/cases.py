@@ -1,5 +1,7 @@
 """Small tasks and models that differ in everything that the model can tell apart."""
 
+from typing import Any
+
 import torch
 
 from grokkit.bench.textbook import Textbook
@@ -56,6 +58,13 @@ MODELS: dict[str, ModelSpec] = {
 }
 
 SEEDS = (0, 3, 11)
+
+
+def block(norm: str = "none", **changes: Any) -> ModelSpec:
+    """A small model with the residual readout, unless told otherwise."""
+    sizes: dict[str, Any] = {"d_model": 12, "d_mlp": 10, "heads": 2, "readout": "residual"}
+    sizes |= {"norm": norm} | changes
+    return ModelSpec(**sizes)
 
 
 def group(

@@ -35,11 +35,12 @@ ITERATIONS = 5
 class Muon(AdamW):
     """Muon on the hidden matrices, AdamW on all else, both with the same learning rate.
 
-    Hidden matrices are those that map one internal space to another: W_Q, W_K, W_V, W_O,
-    W_1 and, in the residual readout, W_2. Embeddings are tables, not maps: a step touches
-    the rows that were looked up. Biases are no matrices. The matrix that makes the logits
-    (W_2 of the classifier, W_U after the residual readout) has a row or column for each
-    class; Muon's authors leave it to AdamW, and so do we unless told otherwise.
+    Hidden matrices are those that map one internal space to another, of every layer: W_Q,
+    W_K, W_V, W_O, W_1 and, in the residual readout, W_2. Embeddings are tables, not maps: a
+    step touches the rows that were looked up. Biases and gains are no matrices. The matrix
+    that makes the logits (W_2 of the classifier, W_U after the residual readout) has a row
+    or column for each class; Muon's authors leave it to AdamW, and so do we unless told
+    otherwise.
 
     Attributes:
         beta1: AdamW's part: the decay of the running mean of the gradient.

@@ -29,6 +29,8 @@ HeadReduction = Literal["each", "summed"]
 class DivergencePrior(ScheduledPrior):
     """The divergence of attention from a target, whatever the target is.
 
+    With several layers the heads are those of all layers, and attention is the query's.
+
     Attributes:
         head_reduction: what a layer with several heads is measured by. ``each``: every
             head's own divergence, their mean; ``summed``: the divergence of the heads'
