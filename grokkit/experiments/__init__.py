@@ -19,17 +19,23 @@ from grokkit.errors import check_choice
 from grokkit.experiments import (
     assumptions,
     autoregressive,
+    compressibility,
     distractors,
     four_phases,
     geometry,
+    holes,
+    inductive_bias,
     kl_acceleration,
+    lr_and_decay,
     norm_vs_structure,
     priors,
+    readout_scale,
     routing,
     starvation_bound,
     tasks,
     theory,
     tickets,
+    uniformity,
 )
 from grokkit.experiments.claims import VERDICTS, Claim, Part, Result, Verdict, verdict_of
 from grokkit.experiments.evidence import Evidence, MissingArm
@@ -43,25 +49,38 @@ if TYPE_CHECKING:
 
 ROWS: Mapping[str, Row] = MappingProxyType(
     {
-        module.ROW.name: module.ROW
-        for module in (
-            four_phases,
-            norm_vs_structure,
-            kl_acceleration,
-            tickets,
-            starvation_bound,
-            priors,
-            routing,
-            geometry,
-            tasks,
-            assumptions,
-            autoregressive,
-            distractors,
-            theory,
+        row.name: row
+        for row in (
+            # The structural account, arXiv 2605.15787, in the order of its figures.
+            four_phases.ROW,
+            norm_vs_structure.ROW,
+            kl_acceleration.ROW,
+            tickets.ROW,
+            starvation_bound.ROW,
+            priors.ROW,
+            routing.ROW,
+            geometry.ROW,
+            tasks.ROW,
+            assumptions.ROW,
+            autoregressive.ROW,
+            distractors.ROW,
+            theory.ROW,
+            # Inductive bias, arXiv 2602.06702.
+            inductive_bias.PLACEMENT,
+            inductive_bias.PATHWAYS,
+            readout_scale.ROW,
+            lr_and_decay.ROW,
+            compressibility.ROW,
+            # Token uniformity, arXiv 2504.03162.
+            uniformity.MED,
+            holes.ROW,
+            uniformity.CEILING,
+            uniformity.TOEPLITZ,
+            uniformity.DEPTH,
         )
     }
 )
-"""The experiments by name, in the order of the paper's figures."""
+"""The experiments by name: those of the first paper's figures, then those of two others."""
 
 
 def row(name: str) -> Row:

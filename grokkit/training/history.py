@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grokkit.diagnostics import grok_epoch, memorise_epoch, phase_borders
+from grokkit.training import feature_probes
 from grokkit.training.files import write_whole
 from grokkit.training.outcome import Outcome
 from grokkit.training.probes import DIMS, MEANING
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from grokkit.training.trainer import Trainer
+
+_DIMS = {**DIMS, **feature_probes.DIMS}
+_MEANING = {**MEANING, **feature_probes.MEANING}
+_NAMED = {"feature_set": list(feature_probes.SETS), "order": list(feature_probes.ORDERS)}
 
 ALWAYS = ("seed", "kl_strength", "weight_decay", "learning_rate")
 FORMAT = 1
@@ -47,7 +52,7 @@ def to_history(source: "Trainer | Outcome") -> "xr.Dataset":
     facts = outcome.facts
     specs = [RunSpec.from_dict(plain) for plain in facts["specs"]]
     variables: dict[str, Any] = {
-        name: (("run", "epoch", *DIMS.get(name, ())), array, {"meaning": MEANING[name]})
+        name: (("run", "epoch", *_DIMS.get(name, ())), array, {"meaning": _MEANING[name]})
         for name, array in outcome.arrays.items()
     }
     dataset = xr.Dataset(variables, coords={"epoch": np.array(facts["epochs"], dtype=np.int64)})
@@ -55,6 +60,9 @@ def to_history(source: "Trainer | Outcome") -> "xr.Dataset":
     for name in ("head", "pos", "query"):
         if name in dataset.dims:
             dataset = dataset.assign_coords({name: np.arange(dataset.sizes[name])})
+    for name, values in _NAMED.items():
+        if name in dataset.dims:
+            dataset = dataset.assign_coords({name: values})
     if facts["extra"] and "extra" in dataset.dims:
         dataset = dataset.assign_coords(extra=facts["extra"])
     dataset = dataset.assign_coords(_run_coordinates(specs))

@@ -17,7 +17,7 @@ from typing import Any
 from grokkit.errors import check_choice, check_int, refuse
 from grokkit.model.spec import ModelSpec
 from grokkit.registry import Registry
-from grokkit.settings import plain
+from grokkit.settings import LATER, plain
 from grokkit.tasks import ModularAddition, Task, tasks
 from grokkit.training.accelerators import AcceleratorSpec, NoAccelerator, accelerators
 from grokkit.training.controls import Controls
@@ -64,6 +64,8 @@ class RunSpec:
         record_every: the number of epochs between two records of the History.
         stop_after: stop this many epochs after the test accuracy has reached 0.99 and
             stayed there at every record; None: never stop early.
+        features: whether to record what other accounts of grokking look at, too:
+            :mod:`grokkit.training.feature_probes`. It changes no training.
         precision: ``float32``; ``float64``; ``tf32``: float32 with a GPU's TF32 products;
             ``bf16``: float32 with the largest products in bfloat16.
     """
@@ -80,6 +82,7 @@ class RunSpec:
     record_every: int = 25
     stop_after: int | None = None
     precision: Precision = "float32"
+    features: bool = field(default=False, metadata=LATER)
 
     def __post_init__(self) -> None:
         for part in PARTS:
@@ -93,6 +96,8 @@ class RunSpec:
         if self.stop_after is not None:
             check_int("stop_after", self.stop_after, 0)
         check_choice("precision", self.precision, PRECISIONS)
+        if not isinstance(self.features, bool):
+            refuse("features", self.features, "True, False")
         self.prior.check(self)
 
     def with_(self, /, **changes: Any) -> "RunSpec":

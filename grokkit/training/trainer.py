@@ -23,6 +23,7 @@ from grokkit.training.analytic_step import AnalyticStep
 from grokkit.training.capture import Replay
 from grokkit.training.choose_step import choose_step
 from grokkit.training.controls import MLPSphere, QKPenalty
+from grokkit.training.feature_probes import FeatureProbes
 from grokkit.training.interrupts import interrupts_held
 from grokkit.training.minibatches import Minibatches
 from grokkit.training.optimizers import is_number
@@ -43,7 +44,7 @@ def group_key(spec: RunSpec) -> tuple[object, ...]:
     kinds = [type(one) for one in parts]
     fixed = [tuple(v for v in astuple(one) if not is_number(v)) for one in parts]
     rest = (spec.epochs, spec.batch_size, spec.record_every, spec.stop_after, spec.precision)
-    return (spec.task, spec.model, *kinds, *fixed, *rest)
+    return (spec.task, spec.model, *kinds, *fixed, *rest, spec.features)
 
 
 class Trainer:
@@ -101,6 +102,11 @@ class Trainer:
         self.probes = Probes(
             spec.model, self.train, test, extra, mirrored, extra_mirrored, self.weights
         )
+        self.feature_probes = None
+        if spec.features:
+            models = self.probes.train_model, self.probes.test_models[0]
+            p = getattr(spec.task, "p", None)
+            self.feature_probes = FeatureProbes(*models, self.weights, p)
         self.epoch = 0
         self.records = Records()
         self.seconds = 0.0
@@ -196,7 +202,8 @@ class Trainer:
         if recording or self.batches is None:
             output = self._differentiate(self.step, recording)
             if recording:
-                self.records.add(self.epoch, self.probes(output))
+                further = {} if self.feature_probes is None else self.feature_probes()
+                self.records.add(self.epoch, self.probes(output) | further)
                 self._end_runs()
         return recording
 

@@ -1,0 +1,89 @@
+"""Do compressible features come before the grok, and do they say which network comes first?"""
+
+import numpy as np
+
+from grokkit.experiments.claims import Claim, Part
+from grokkit.experiments.evidence import Evidence
+from grokkit.experiments.inductive_bias import placed
+from grokkit.experiments.judges import Judge, if_known, part, rank_correlations, spread
+from grokkit.experiments.row import Row
+from grokkit.experiments.times import Times
+
+COMPARED = ("M", "M+A*", "A*", "none")
+"""The four placements that the paper compares."""
+
+NEAR = 1.1
+"""A measure within 10 % of its least has arrived, as in the paper."""
+
+
+def arrives(evidence: Evidence, arm: str, variable: str) -> Times:
+    """When a measure of the train features is first within 10 % of its least after memorising."""
+    runs = evidence.arm(arm)
+    start = runs.seed.copy(data=evidence.memorised(arm).values).drop_vars("seed")
+    after = runs[variable].sel(feature_set="train").where(runs.epoch >= start)
+    near = after <= NEAR * after.min("epoch")
+    return evidence.times(arm, runs.epoch.where(near).min("epoch"))
+
+
+def orders(variable: str) -> Judge:
+    """The rank correlation, over placements, of arriving and grokking."""
+
+    def judge(evidence: Evidence) -> list[Part]:
+        grokked = np.stack([evidence.grokked(arm, 0.95).values for arm in COMPARED])
+        arrived = np.stack([arrives(evidence, arm, variable).values for arm in COMPARED])
+        ranks = [
+            rank_correlations(arrived[:, seed].tolist(), grokked[:, [seed]])[0]
+            for seed in range(grokked.shape[1])
+        ]
+        says = "rank correlation, over four placements, of its arrival and the grok at least 0.8"
+        return [part(says, if_known(ranks, lambda rank: rank >= 0.8), spread(ranks))]
+
+    return judge
+
+
+def leads(variable: str) -> Judge:
+    """It arrives before the test accuracy reaches 0.95, in every placement."""
+
+    def judge(evidence: Evidence) -> list[Part]:
+        parts = []
+        for arm in COMPARED:
+            mine, its = arrives(evidence, arm, variable), evidence.grokked(arm, 0.95)
+            says = f"{arm}: arrived by 0.9 of the grok's epoch"
+            parts.append(part(says, mine.sooner(its, 0.9), f"{mine} against {its}"))
+        return parts
+
+    return judge
+
+
+ROW = Row(
+    name="compressibility",
+    figure="arXiv 2602.06702: effective rank and power law",
+    question="Do features become compressible before the network groks?",
+    setup=lambda size: {arm: placed(size)[arm] for arm in COMPARED},
+    claims=(
+        Claim(
+            "compressibility/rank-orders",
+            "Placements whose features reach their lowest effective rank sooner grok sooner.",
+            "arXiv 2602.06702",
+            orders("effective_rank"),
+        ),
+        Claim(
+            "compressibility/alpha-orders",
+            "The same of the spectrum's power-law exponent.",
+            "arXiv 2602.06702",
+            orders("alpha"),
+        ),
+        Claim(
+            "compressibility/rank-leads",
+            "The effective rank is at its lowest before the network groks: it predicts.",
+            "arXiv 2602.06702 as it is read; there it trails in one placement of four",
+            leads("effective_rank"),
+        ),
+        Claim(
+            "compressibility/alpha-leads",
+            "The exponent is at its lowest before the network groks.",
+            "arXiv 2602.06702 as it is read",
+            leads("alpha"),
+        ),
+    ),
+)

@@ -1,0 +1,94 @@
+"""Regions of the table in which nothing is trained on: how far does understanding reach?"""
+
+import numpy as np
+
+from grokkit.experiments.claims import Claim, Part
+from grokkit.experiments.evidence import Evidence
+from grokkit.experiments.judges import Judge, all_of, if_known, part, spread
+from grokkit.experiments.row import Arms, Row, Size
+from grokkit.experiments.uniformity import field
+
+EDGES = {
+    "classroom": {"square": (15, 29), "strip": (11, 27)},
+    "paper": {"square": (30, 45, 60), "strip": (40, 50, 60)},
+}
+"""The last number inside: i, j <= k in a square, i <= t in a strip."""
+
+
+def setup(size: Size) -> Arms:
+    """Squares and strips of growing size, with as many train pairs outside each."""
+    return {
+        f"{kind} {edge}": field(size, hole=kind, hole_edge=edge)
+        for kind, edges in EDGES[size].items()
+        for edge in edges
+    }
+
+
+def arms_of(evidence: Evidence, kind: str) -> list[str]:
+    """The arms of one shape, the smallest hole first."""
+    return [name for name in evidence.arms if name.startswith(kind)]
+
+
+def inside(evidence: Evidence, arm: str, variable: str = "extra_accuracy") -> np.ndarray:
+    """The last accuracy in the hole, for each run."""
+    runs = evidence.runs(arm)
+    values = [float(one[variable].sel(extra="hole")[-1]) for one in runs]
+    return np.where(evidence.whole(arm), values, np.nan)
+
+
+def larger_is_worse(kind: str) -> Judge:
+    """The accuracy in the largest hole of a shape against that in the smallest."""
+
+    def judge(evidence: Evidence) -> list[Part]:
+        small, large = (inside(evidence, arms_of(evidence, kind)[i]) for i in (0, -1))
+        says = f"{kind}: accuracy in the largest hole lower by 0.05"
+        outcomes = if_known(small - large, lambda gap: gap >= 0.05)
+        return [part(says, outcomes, f"{spread(large)} against {spread(small)}")]
+
+    return judge
+
+
+def strips_are_worse(evidence: Evidence) -> list[Part]:
+    """The largest strip against the largest square."""
+    strip, square = (inside(evidence, arms_of(evidence, kind)[-1]) for kind in ("strip", "square"))
+    says = "accuracy in the largest strip below that in the largest square by 0.05"
+    outcomes = if_known(square - strip, lambda gap: gap >= 0.05)
+    return [part(says, outcomes, f"{spread(strip)} against {spread(square)}")]
+
+
+def by_mirrors(evidence: Evidence) -> list[Part]:
+    """In a strip: pairs whose mirror image is trained on, against the others."""
+    arm = arms_of(evidence, "strip")[0]
+    seen = inside(evidence, arm, "extra_mirrored_accuracy")
+    unseen = inside(evidence, arm, "extra_unmirrored_accuracy")
+    says = f"{arm}: accuracy with a mirror image in train above that without by 0.1"
+    outcomes = if_known(seen - unseen, lambda gap: gap >= 0.1)
+    return [part(says, outcomes, f"{spread(seen)} against {spread(unseen)}")]
+
+
+ROW = Row(
+    name="holes",
+    figure="arXiv 2504.03162: square and strip holes",
+    question="How far into a region without data does understanding reach?",
+    setup=setup,
+    claims=(
+        Claim(
+            "holes/size",
+            "The larger the hole, the fewer of its pairs are right.",
+            "arXiv 2504.03162",
+            all_of(larger_is_worse("square"), larger_is_worse("strip")),
+        ),
+        Claim(
+            "holes/strips",
+            "Strips are worse than squares.",
+            "arXiv 2504.03162, where hole and other test pairs are mixed; here the hole alone",
+            strips_are_worse,
+        ),
+        Claim(
+            "holes/mirrors",
+            "Much of what is right in a strip is right by its mirror image, which is trained on.",
+            "ours",
+            by_mirrors,
+        ),
+    ),
+)

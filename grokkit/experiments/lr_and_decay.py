@@ -1,0 +1,88 @@
+"""Learning rate with its product with the decay held; and the decay alone."""
+
+import numpy as np
+
+from grokkit.experiments.claims import Claim, Part
+from grokkit.experiments.evidence import Evidence
+from grokkit.experiments.inductive_bias import block
+from grokkit.experiments.judges import (
+    if_known,
+    never_groks,
+    part,
+    rank_correlations,
+    sooner,
+    spread,
+)
+from grokkit.experiments.row import Arms, Row, Size
+
+RATES = (1, 3, 5, 10)
+"""Multiples of the learning rate, each with as small a share of the decay."""
+
+
+def setup(size: Size) -> Arms:
+    """Rates at one product, decays at one rate."""
+    base = block(size)
+    rate, decay = base.optimizer.learning_rate, base.optimizer.weight_decay
+    arms = {
+        f"rate x{k}, decay / {k}": base.with_(learning_rate=k * rate, weight_decay=decay / k)
+        for k in RATES[1:]
+    }
+    return {
+        "decay 1": base,
+        "decay 0.5": base.with_(weight_decay=0.5),
+        "decay 0.75": base.with_(weight_decay=0.75),
+        "decay 1.5": base.with_(weight_decay=1.5),
+        **arms,
+    }
+
+
+def product_decides(evidence: Evidence) -> list[Part]:
+    """The largest rate against the least, the product held."""
+    mine = evidence.grokked("rate x10, decay / 10", 0.95)
+    its = evidence.grokked("decay 1", 0.95)
+    outcomes = mine.ratio_within(its, 0.5, 2.0)
+    says = "ten times the rate, at one product, within a factor of two"
+    return [part(says, outcomes, f"{mine} and {its}")]
+
+
+def decay_orders(evidence: Evidence) -> list[Part]:
+    """The rank correlation of the decay with the grok epoch."""
+    decays = (0.5, 0.75, 1, 1.5)
+    epochs = np.stack([evidence.grokked(f"decay {d:g}", 0.95).values for d in decays])
+    ranks = rank_correlations(decays, epochs)
+    says = "rank correlation of decay and epoch at most -0.8"
+    return [part(says, if_known(ranks, lambda rank: rank <= -0.8), spread(ranks))]
+
+
+ROW = Row(
+    name="lr-and-decay",
+    figure="arXiv 2602.06702: learning rate and decay",
+    question="Is it the product of learning rate and decay that sets the pace?",
+    setup=setup,
+    claims=(
+        Claim(
+            "lr-and-decay/product",
+            "At one product of the two a tenfold rate changes the grok epoch by less than two.",
+            "arXiv 2602.06702",
+            product_decides,
+        ),
+        Claim(
+            "lr-and-decay/larger-rate-is-sooner",
+            "At one product a larger rate is sooner all the same.",
+            "arXiv 2602.06702",
+            sooner("rate x10, decay / 10", "decay 1"),
+        ),
+        Claim(
+            "lr-and-decay/decay",
+            "The larger the decay, the sooner.",
+            "arXiv 2602.06702",
+            decay_orders,
+        ),
+        Claim(
+            "lr-and-decay/too-little",
+            "With half of the decay it does not grok within 10,000 epochs.",
+            "arXiv 2602.06702",
+            never_groks("decay 0.5"),
+        ),
+    ),
+)

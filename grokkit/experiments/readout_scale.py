@@ -1,0 +1,60 @@
+"""A smaller readout groks sooner; or is that the learning rate, which was changed with it?"""
+
+import numpy as np
+
+from grokkit.experiments.claims import Claim, Part
+from grokkit.experiments.evidence import Evidence
+from grokkit.experiments.inductive_bias import block
+from grokkit.experiments.judges import Judge, if_known, part, rank_correlations, spread
+from grokkit.experiments.row import Arms, Row, Size
+
+SCALES = (0.5, 0.75, 1.0, 1.25, 1.5)
+"""a, the factor on the logits' matrix."""
+
+
+def setup(size: Size) -> Arms:
+    """Each scale by two rules: the learning rate goes as 1/a^2, or stays."""
+    base = block(size)
+    rate = base.optimizer.learning_rate
+    arms = {}
+    for a in SCALES:
+        arms[f"a {a:g}, rate / a^2"] = base.with_(readout_scale=a, learning_rate=rate / a**2)
+        arms[f"a {a:g}"] = base.with_(readout_scale=a)
+    return arms
+
+
+def orders(suffix: str, sign: int) -> Judge:
+    """The rank correlation of a with the grok epoch under one rule."""
+
+    def judge(evidence: Evidence) -> list[Part]:
+        names = [f"a {a:g}{suffix}" for a in SCALES]
+        epochs = np.stack([evidence.grokked(name, 0.95).values for name in names])
+        ranks = rank_correlations(SCALES, epochs)
+        seen = "; ".join(f"{name}: {evidence.grokked(name, 0.95)}" for name in names)
+        says = f"rank correlation of a and epoch {'at least 0.8' if sign > 0 else 'at most -0.8'}"
+        outcomes = if_known(ranks, lambda rank: sign * rank >= 0.8)
+        return [part(says, outcomes, f"{spread(ranks)} ({seen})")]
+
+    return judge
+
+
+ROW = Row(
+    name="readout-scale",
+    figure="arXiv 2602.06702: readout scale",
+    question="Does a smaller readout make a network grok sooner?",
+    setup=setup,
+    claims=(
+        Claim(
+            "readout-scale/smaller-is-sooner",
+            "With the learning rate at 1/a^2 of its own, the smaller a the sooner.",
+            "arXiv 2602.06702",
+            orders(", rate / a^2", +1),
+        ),
+        Claim(
+            "readout-scale/rate-left-alone",
+            "With one learning rate for all the order is the reverse: it was the rate, not a.",
+            "our control; the rule is one for squared error and SGD",
+            orders("", -1),
+        ),
+    ),
+)

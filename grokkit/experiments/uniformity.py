@@ -1,0 +1,215 @@
+"""Token uniformity: do the embeddings of the numbers come to lie evenly on a closed curve?
+
+arXiv 2504.03162 follows MED, the mean distance of neighbours' embeddings, as a measure of
+progress. It is never judged here without what it must be compared with: MED over the mean
+distance of all pairs, and the least of that over shuffled orders
+(:mod:`grokkit.diagnostics.uniformity`).
+"""
+
+import numpy as np
+
+from grokkit.experiments.claims import Claim, Part
+from grokkit.experiments.evidence import Evidence
+from grokkit.experiments.judges import (
+    Judge,
+    all_of,
+    groks,
+    if_known,
+    memorises,
+    never_groks,
+    part,
+    sooner,
+    spread,
+)
+from grokkit.experiments.row import Arms, Row, Size
+from grokkit.tasks import PrimeField
+from grokkit.training import RunSpec, presets
+
+FUNCTIONS = ("x+y", "x-y", "xy", "x^2+y^2")
+"""Those of the paper's seven that are followed at classroom size, and at the paper's."""
+
+
+def field(size: Size, function: str = "x+y", **settings: object) -> RunSpec:
+    """The paper's block on a function over a prime field; p 47 at classroom size."""
+    base = presets["uniformity"].with_(record_every=50, features=True)
+    p, fraction = 97, 0.3
+    if size == "classroom":
+        base = base.with_(epochs=10_000, stop_after=500)
+        p, fraction = 47, 0.4
+    chosen = {"p": p, "train_fraction": fraction} | settings
+    return base.with_(task=PrimeField(function, **chosen))  # type: ignore[arg-type]
+
+
+def below_null(arm: str, order: str, variable: str = "best_med") -> Judge:
+    """At the end, relative MED in an order lies below every shuffled order."""
+
+    def judge(evidence: Evidence) -> list[Part]:
+        runs = [one.sel(order=order).isel(epoch=-1) for one in evidence.runs(arm)]
+        values = [float(one[variable]) for one in runs]
+        nulls = [float(one[f"{variable}_null"]) for one in runs]
+        says = f"{arm}: the least relative MED over steps, {order} order, below all shuffled ones"
+        outcomes = if_known(np.subtract(values, nulls), lambda gap: gap < 0)
+        return [part(says, outcomes, f"{spread(values)}, shuffled {spread(nulls)} or more")]
+
+    return judge
+
+
+def falls_before(arm: str, variable: str) -> Judge:
+    """Half of a measure's way down is done before half of the test pairs are right."""
+
+    def judge(evidence: Evidence) -> list[Part]:
+        runs = evidence.arm(arm)
+        values = runs[variable].sel(order="natural")
+        start, least = values.isel(epoch=0), values.min("epoch")
+        down = evidence.times(arm, runs.epoch.where(values <= (start + least) / 2).min("epoch"))
+        half = evidence.grokked(arm, 0.5)
+        says = f"{arm}: {variable.replace('_', ' ')} half-way down before test accuracy 0.5"
+        return [part(says, down.sooner(half), f"{down} against {half}")]
+
+    return judge
+
+
+def tracking(size: Size) -> Arms:
+    """Functions, and nothing else changed."""
+    return {function: field(size, function) for function in FUNCTIONS}
+
+
+MED = Row(
+    name="med-tracking",
+    figure="arXiv 2504.03162: MED and the test loss",
+    question="Do embeddings become evenly spaced as the network comes to understand?",
+    setup=tracking,
+    claims=(
+        Claim(
+            "med-tracking/falls-first",
+            "MED falls before unseen pairs are answered.",
+            "arXiv 2504.03162",
+            all_of(falls_before("x+y", "med"), falls_before("x-y", "med")),
+        ),
+        Claim(
+            "med-tracking/not-by-shrinking",
+            "So does MED over the mean distance of pairs: it is no mere shrinking of the "
+            "embeddings.",
+            "our control: MED is not free of scale",
+            all_of(falls_before("x+y", "best_med"), falls_before("x-y", "best_med")),
+        ),
+        Claim(
+            "med-tracking/even-in-the-end",
+            "In the end sums and differences have embeddings more even than any shuffled order.",
+            "our control",
+            all_of(below_null("x+y", "natural"), below_null("x-y", "natural")),
+        ),
+        Claim(
+            "med-tracking/products",
+            "For products it is the order of the discrete logarithm that is even.",
+            "ours: the paper walks the natural order for all functions",
+            all_of(below_null("xy", "logarithm")),
+        ),
+        Claim(
+            "med-tracking/all-grok",
+            "All of these functions are grokked.",
+            "arXiv 2504.03162",
+            groks(*FUNCTIONS, accuracy=0.95),
+        ),
+    ),
+)
+
+
+def ceiling(size: Size) -> Arms:
+    """A form that does not factor, with the share of the paper and with more."""
+    return {
+        "x^2+y^2": field(size, "x^2+y^2"),
+        "x^2+xy+y^2": field(size, "x^2+xy+y^2"),
+        "x^2+xy+y^2, fraction 0.7": field(size, "x^2+xy+y^2", train_fraction=0.7),
+    }
+
+
+CEILING = Row(
+    name="polynomial-ceiling",
+    figure="arXiv 2504.03162: x^2 + xy + y^2",
+    question="Is there a function that is memorised and never understood?",
+    setup=ceiling,
+    claims=(
+        Claim(
+            "polynomial-ceiling/never",
+            "x^2 + xy + y^2 is memorised, and its test accuracy stays below 0.95.",
+            "arXiv 2504.03162",
+            all_of(memorises("x^2+xy+y^2"), never_groks("x^2+xy+y^2", accuracy=0.95)),
+        ),
+        Claim(
+            "polynomial-ceiling/more-data",
+            "Not with 0.7 of all pairs either.",
+            "arXiv 2504.03162; contested by others",
+            never_groks("x^2+xy+y^2, fraction 0.7", accuracy=0.95),
+        ),
+    ),
+)
+
+
+def beginnings(size: Size) -> Arms:
+    """Embeddings that begin independent, and such that neighbours begin alike."""
+    base = field(size)
+    length = base.settings()["p"] / 8
+    return {"independent": base, "Toeplitz": base.with_(toeplitz_length=length)}
+
+
+TOEPLITZ = Row(
+    name="toeplitz",
+    figure="arXiv 2504.03162: Toeplitz initial embeddings",
+    question="Does a network that begins with even embeddings grok sooner?",
+    setup=beginnings,
+    claims=(
+        Claim(
+            "toeplitz/sooner",
+            "Initial embeddings that resemble their neighbours' halve the epochs to the grok.",
+            "arXiv 2504.03162",
+            sooner("Toeplitz", "independent", 0.5),
+        ),
+    ),
+)
+
+
+def layers(size: Size) -> Arms:
+    """One block, and two."""
+    return {f"{n} layer{'s' if n > 1 else ''}": field(size).with_(layers=n) for n in (1, 2)}
+
+
+def drops(arm: str) -> Judge:
+    """How far the test accuracy falls back from its best so far, once it was at 0.5."""
+
+    def judge(evidence: Evidence) -> list[Part]:
+        falls = []
+        for one in evidence.runs(arm):
+            accuracy = one.test_accuracy.values
+            begun = np.flatnonzero(accuracy >= 0.5)
+            if not len(begun):
+                falls.append(np.nan)
+                continue
+            after = accuracy[begun[0] :]
+            falls.append(float((np.maximum.accumulate(after) - after).max()))
+        says = f"{arm}: it falls back by 0.1 or more"
+        return [part(says, if_known(falls, lambda fall: fall >= 0.1), spread(falls))]
+
+    return judge
+
+
+DEPTH = Row(
+    name="depth",
+    figure="arXiv 2504.03162: more layers",
+    question="What does a second layer change?",
+    setup=layers,
+    claims=(
+        Claim(
+            "depth/oscillates",
+            "With two layers the test accuracy oscillates on its way up.",
+            "arXiv 2504.03162",
+            drops("2 layers"),
+        ),
+        Claim(
+            "depth/med-falls",
+            "MED falls all the same.",
+            "arXiv 2504.03162",
+            falls_before("2 layers", "med"),
+        ),
+    ),
+)

@@ -1,0 +1,151 @@
+"""What is recorded too where a spec asks for it: what two other accounts of grokking look at.
+
+By inductive bias (arXiv 2602.06702): the map of attention, the shortcut probe, and how
+compressible the features are that the last matrix reads, of train and of test examples. By
+token uniformity (arXiv 2504.03162): how evenly the embeddings of the numbers lie, in their
+natural order and in that of the discrete logarithm, each beside its null.
+
+These records cost as much as some epochs, so they are made only where ``RunSpec.features``
+is on.
+"""
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+from grokkit.diagnostics import structure
+from grokkit.diagnostics.features import compressibility
+from grokkit.diagnostics.fourier import fourier_concentration
+from grokkit.diagnostics.shortcut import shortcut_loss
+from grokkit.diagnostics.uniformity import Uniformity, logarithm_order, token_uniformity
+from grokkit.errors import SettingError
+from grokkit.model import Parameters, Transformer
+from grokkit.model.block import after_mlp, unembed
+from grokkit.model.parameters import of_layer
+from grokkit.model.transformer import Activations
+
+SETS = ("train", "test")
+"""The examples whose features are measured."""
+
+ORDERS = ("natural", "logarithm")
+"""The orders in which the numbers are walked: that of sums, and that of products."""
+
+DIMS: Mapping[str, tuple[str, ...]] = {
+    "head_entropy": ("head",),
+    "effective_rank": ("feature_set",),
+    "numerical_rank": ("feature_set",),
+    "stable_rank": ("feature_set",),
+    "norm_ratio": ("feature_set",),
+    "alpha": ("feature_set",),
+    "med": ("order",),
+    "relative_med": ("order",),
+    "relative_med_null": ("order",),
+    "best_med": ("order",),
+    "best_med_null": ("order",),
+}
+"""The axes after (run, epoch) of those records that have more."""
+
+MEANING: Mapping[str, str] = {
+    "map_entropy": "entropy of the attention map averaged over heads, mean over examples; nats",
+    "head_entropy": "entropy of each head's attention, mean over train examples; nats",
+    "shortcut_loss": "train loss with y / norm(y) in place of the MLP's input y; nats",
+    "fourier_concentration": "C_F: 1 and more if dimensions of the embedding share frequencies",
+    "effective_rank": "exp of the entropy of the features' normalised spectrum",
+    "numerical_rank": "eigenvalues of the features' Z that are more than rounding",
+    "stable_rank": "norm(h)_F^2 / norm(h)_2^2 of the features",
+    "norm_ratio": "norm(Z)_F / norm(Z)_2 of the features",
+    "alpha": "exponent of a power law through the features' spectrum; low is a heavy tail",
+    "med": "mean distance of neighbouring numbers' embeddings, once round the order",
+    "relative_med": "the same over the mean distance of all pairs; 1 for an order without meaning",
+    "relative_med_null": "the least of that over shuffled orders",
+    "best_med": "the least relative MED over all steps",
+    "best_med_null": "the least of that over shuffled orders",
+}
+"""What each record is, and its unit."""
+
+SHUFFLES = 50
+"""How many shuffled orders a null is the least of."""
+
+
+class FeatureProbes:
+    """The further instruments of one group of runs.
+
+    Args:
+        train: the model on the train sequences.
+        test: the model on the test sequences.
+        weights: the weights of the group, read at each record.
+        p: how many numbers there are, tokens 0..p-1; None: tokens are no numbers, and what is
+            measured of embeddings is left out.
+    """
+
+    def __init__(
+        self, train: Transformer, test: Transformer, weights: Parameters, p: int | None
+    ) -> None:
+        self.models = (train, test)
+        self.weights = weights
+        self.p = p
+        self.orders: list[Tensor | None] = []
+        if p is not None:
+            self.orders = [torch.arange(p), _logarithms(p)]
+
+    @torch.no_grad()
+    def __call__(self) -> dict[str, Tensor]:
+        """One record of every run: name -> ``[run, ...]``."""
+        seen = [model(self.weights) for model in self.models]
+        attention = seen[0].attention
+        record = {
+            "map_entropy": structure.map_entropy(attention),
+            "head_entropy": structure.head_entropy(attention),
+            "shortcut_loss": self._shortcut(seen[0]),
+        }
+        spectra = [compressibility(one.final) for one in seen if one.final is not None]
+        for name in ("effective_rank", "numerical_rank", "stable_rank", "norm_ratio", "alpha"):
+            record[name] = torch.stack([getattr(one, name) for one in spectra], dim=1)
+        if self.p is not None:
+            record["fourier_concentration"] = fourier_concentration(self.weights, self.p)
+            record |= self._uniformity()
+        return {name: value.to(attention.dtype) for name, value in record.items()}
+
+    def _shortcut(self, seen: Activations) -> Tensor:
+        """The shortcut probe; ``nan`` for the classifier readout, which has no stream y."""
+        model = self.models[0]
+        if seen.middle is None:
+            return torch.full_like(seen.logits[:, 0, 0], torch.nan)
+        last = of_layer(self.weights, model.spec.layers - 1)
+
+        stream = seen.middle
+
+        def readout(y: Tensor) -> Tensor:
+            # The MLP alone is given y without its length; the stream beside it stays as it is.
+            after = after_mlp(model.spec, last, stream, read=y)
+            return unembed(model.spec, self.weights, after.stream)
+
+        return shortcut_loss(stream, readout, model.batch.targets)
+
+    def _uniformity(self) -> dict[str, Tensor]:
+        table = self.weights["token_embedding"]
+        blank = torch.full((len(table),), torch.nan, device=table.device, dtype=torch.float64)
+        columns: dict[str, list[Tensor]] = {}
+        for order in self.orders:
+            found = None if order is None else token_uniformity(table, order, SHUFFLES)
+            for name, value in _columns(found).items():
+                columns.setdefault(name, []).append(blank if value is None else value)
+        return {name: torch.stack(values, dim=1) for name, values in columns.items()}
+
+
+def _logarithms(p: int) -> Tensor | None:
+    try:
+        return logarithm_order(p)
+    except SettingError:  # only primes above 2 have one
+        return None
+
+
+def _columns(found: Uniformity | None) -> dict[str, Tensor | None]:
+    return {
+        "med": None if found is None else found.med,
+        "relative_med": None if found is None else found.relative,
+        "relative_med_null": None if found is None else found.null.amin(dim=1),
+        "best_med": None if found is None else found.best,
+        "best_med_null": None if found is None else found.best_null.amin(dim=1),
+    }
