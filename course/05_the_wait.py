@@ -7,7 +7,7 @@
 #
 # Somebody ends that wait. There is one force that does not fade when the loss does, because
 # it does not know the loss: **weight decay**. Every step it takes the same small share off
-# every weight. Without it, lesson 01 showed, the wait did not end.
+# every weight. Without it, in lesson 01, the wait did not end.
 #
 # So that is the suspect, and the paper has a theory of what it does: the weights of the
 # memorising network shrink, step after step, until they are small enough; how long this takes
@@ -120,7 +120,7 @@ viz.lines(
     title="What decay takes off the MLP, and what AdamW puts back",
     below=f"one live run, {viz.headline(adamw).lower()}",
     x="epoch",
-    y="squared norm, a step",
+    y="squared norm, per step",
     log="y",
     ylim=(1, 200),
 )
@@ -132,10 +132,10 @@ beside("05 share of the decay that the step puts back", my_share_put_back, round
 
 # %% [markdown]
 # Definition 3.2 holds at every step, as it must: the blue line stays below the purple one. But
-# look how close blue is to amber. Weights do not shrink freely on the plateau. Decay pulls them
-# in, the loss that this causes makes a gradient, AdamW turns that gradient into a step, and
-# the step puts nearly everything back. What is left over, the sliver between the two lines, is
-# what moves the norm.
+# look how close blue is to amber. Weights do not shrink freely on the plateau: the step puts back most
+# of what decay takes, and what is left over, the sliver between the two lines, is what moves the norm.
+# A way to understand it: decay pulls the weights in, the loss that this causes makes a gradient, and
+# AdamW turns that gradient into a step outward.
 #
 # So do not picture a stone that falls. Picture a tug of war, in which one side never tires.
 #
@@ -167,15 +167,15 @@ viz.lines(
 )
 
 # %% tags=["nbval-ignore-output"]
-for name, kept in {"AdamW": (taken, put_back, rho), "Muon": muon_books, "Lion": lion_books}.items():
+all_books = {"AdamW": (taken, put_back, rho), "Muon": muon_books, "Lion": lion_books}
+print("       Definition 3.2 held   memorised   then the norm fell   95 % of the unseen")
+for name, (takes, puts, may) in all_books.items():
     begin = int(memorise_epoch(three[name]).item())
-    takes, puts, may = (one[begin:] for one in kept)
     understood = grok_epoch(three[name], 0.95).item()
     when = "never" if np.isnan(understood) else f"at {understood:.0f}"
+    held, fell = np.mean(puts <= may), np.mean(puts[begin:] < takes[begin:])
     print(
-        f"{name:6} Definition 3.2 held at {np.mean(kept[1] <= kept[2]):.0%} of all steps; "
-        f"memorised at {begin}, then the norm fell at {np.mean(puts < takes):.0%} of them; "
-        f"95 % of the unseen: {when}"
+        f"{name:6} at {held:.0%} of the steps {f'at {begin}':>11}   at {fell:>4.0%} of them      {when}"
     )
 
 # %% tags=["nbval-ignore-output"]
@@ -201,11 +201,13 @@ measured = np.sqrt(rho[middle] * w / eta) / w
 print(
     f"AdamW: the floor is {measured:.0f} in mid-plateau, the norm {np.sqrt(taken[middle] / a):.0f}"
 )
+worst = theory.norm_floor(theory.adamw_update_bound(size), w)
+print(f"AdamW: the floor that can be known beforehand is {worst:,.0f}")
 
 # %% [markdown]
-# Lion's weights climb towards their floor from below. AdamW's sit *on* theirs, and come down
-# because the floor does. A worst-case bound would have seen none of this: for AdamW it puts
-# the floor at `theory.adamw_update_bound`, far above any norm of this run.
+# Lion's weights climb towards their floor from below. AdamW's sit *on* theirs, and come down with it:
+# that is why amber and purple lie on each other in the first figure. The worst case that can be
+# known beforehand would have seen none of this: it puts AdamW's floor far above any norm of this run.
 #
 # (One learning rate and one decay for each, and one seed: this shows what the definition
 # allows, and ranks no optimizer. Lesson 08 has five seeds.)
@@ -297,9 +299,9 @@ beside(
 )
 
 # %% [markdown]
-# One seed is an anecdote, and a coarse one: a wait of 200 epochs is read off records that are 25
-# apart. Here are five seeds at the slower learning rate. A run that has not understood by its
-# last epoch is not left out: it counts as later than all others, which a median can bear.
+# One seed is an anecdote, and a coarse one: waits are read off records that are 25 epochs apart. Here
+# are five seeds at the slower learning rate. A run that has not understood by its last epoch is
+# *censored*. It is not left out: it counts as later than all others, which a median can bear.
 
 # %%
 recorded = experiments.recorded("four-phases")
@@ -318,8 +320,33 @@ print(f"slope of the medians {slope(list(medians), list(medians.values())):.1f}"
 viz.row_figure("four-phases", recorded)
 
 # %% [markdown]
-# The wait does go with 1/decay, nearly, over a factor of eight. But not every seed keeps to
-# it: the table at the end asks each of them, and it is stricter than a median.
+# In the medians the wait does go with 1/decay, nearly, over a factor of eight. The claim that was
+# written down is stricter than a median: *half the decay, and the wait is 1.6 to 2.5 times as long*,
+# asked of each seed, and four of five must say yes. Of a censored run only "more than" is known:
+
+# %%
+for less, more in ((0.5, 1.0), (1.0, 2.0), (2.0, 4.0)):
+    slow, fast = (
+        recorded.isel(run=(recorded.arm == f"decay {decay:g}").values) for decay in (less, more)
+    )
+    there = grok_epoch(slow, 0.95)
+    wait = there.fillna(slow.ended) - memorise_epoch(slow)  # censored: at least this long
+    times = (wait.values / (grok_epoch(fast, 0.95) - memorise_epoch(fast)).values).round(1)
+    said = ", ".join(
+        f"{'' if known else 'more than '}{value}"
+        for value, known in zip(times, there.notnull().values, strict=True)
+    )
+    print(f"decay {less:g} waits, times decay {more:g}: {said}")
+
+# %%
+law = ("inverse-decay", "product")
+experiments.Table([one for one in experiments.claims("four-phases") if one.claim.id.endswith(law)])
+
+# %% [markdown]
+# So the law is **partly** reproduced, and no better. From decay 1 to 2 it holds. From 2 to 4 too many
+# seeds shorten their wait by more than the law allows. Between 0.5 and 1 two runs had not understood
+# when they were stopped: one of these is already too late for the law, the other is undecided. "About
+# 1/decay, in the middle" is what may be said.
 #
 # **The control.** The law says more than "more decay is faster". It says that the *product*
 # counts, $a = \eta w$, however it is made. So the recorded runs make the same product in two ways:
@@ -339,8 +366,8 @@ for more_decay, larger_rate in (("decay 1", "rate x2, decay 0.5"), ("decay 2", "
 
 # %% [markdown]
 # They do not quite. Where the same product is made with a larger learning rate, the wait is
-# shorter still. So the decay sets the clock, but it is not the whole clock; the verdict in the
-# table below says for how many seeds a third is tolerance enough.
+# shorter still. So the decay sets the clock, but it is not the whole clock. The second line of the
+# table above says for how many seeds a third is tolerance enough: *partly*, again.
 #
 # ## 5. The twist: what equation (5) does not say
 #
@@ -373,15 +400,11 @@ for name, push in toys.items():
     )
 
 # %%
+colors = ("structure", "norm", "gradient")
 viz.lines(
     [
-        viz.Line(
-            np.arange(2601), toy_norms(toys["steps that help"]), "steps that help", "structure"
-        ),
-        viz.Line(np.arange(2601), toy_norms(toys["pure decay"]), "pure decay", "norm"),
-        viz.Line(
-            np.arange(2601), toy_norms(toys["steps that oppose"]), "steps that oppose", "gradient"
-        ),
+        viz.Line(np.arange(2601), toy_norms(push), name, color)
+        for (name, push), color in zip(toys.items(), colors, strict=True)
     ],
     title="Three waits that equation (5) takes for one",
     below="all obey Definition 3.2; the goal is a norm of 5",
@@ -394,10 +417,9 @@ viz.lines(
 
 # %% [markdown]
 # Pure decay takes *half* of (5): there the norm itself loses the share $a$ at each step, where (5)
-# has only its square lose it. With
-# opposing steps it takes far longer, and from a floor above the goal it would never arrive. So
-# (5) is no bound on either side. What does follow is a bracket, `theory.plateau_bracket`: between
-# the first toy and the last.
+# has only its square lose it. With opposing steps it takes far longer, and with a floor above the goal
+# it would never arrive. So (5) is no bound on either side. What does follow is a bracket,
+# `theory.plateau_bracket`: between the first toy and the last.
 #
 # And a real run? Let us be generous and tell (5) in hindsight what it could not know: the norm at
 # which each run came to understand.
@@ -413,12 +435,21 @@ for run, seed in enumerate(baseline.seed.values):
     norm0, r_max = lengths.norm0[run].item(), lengths.r_max[run].item()
     print(
         f"seed {seed}: norm {norm0:.0f} to {r_max:.0f}; "
-        f"(5) says {lengths.claimed[run]:.0f} epochs, it took {lengths.measured[run]:,.0f}"
+        f"(5) says {lengths.claimed[run]:.0f} epochs, it took {lengths.measured[run]:,.0f}: "
+        f"off by {lengths.measured[run] / lengths.claimed[run]:.0f} times"
     )
 
 # %%
 share_by_5 = float((lengths.claimed / lengths.measured).median())
 beside("05 share of the wait that (5) accounts for", my_share_by_equation_5, round(share_by_5, 3))
+
+# %% [markdown]
+# Is it a matter of size? Five runs at the size of the paper (modulus 113) say no:
+
+# %%
+experiments.Table(
+    [one for one in experiments.claims("four-phases", "paper") if one.claim.id.endswith("length")]
+)
 
 # %% tags=["nbval-ignore-output"]
 norm0 = adamw.mlp_norm.sel(epoch=start).item()
@@ -432,27 +463,27 @@ viz.lines(
     below="the live run of section 1; dashed blue: decay alone from memorising on",
     x="epoch",
     y="norm of the MLP (Frobenius)",
-    marks={"memorised": start, "half of the unseen right": end},
-    ylim=(0, 45),
+    marks={"memorised": start, "border 3|4": end},
+    ylim=(0, 65),
     height=3.6,
 )
 
 # %% [markdown]
-# Equation (5) accounts for a few per cent of the wait. It is off by more than an order of
-# magnitude, in every seed, and not because the wait were no matter of decay: section 4 says that
-# it is. It is off because it prices a free fall, and what happens is the tug of war of section 1.
+# Equation (5) accounts for a few per cent of the wait. At the median it is off by a factor of twenty to
+# thirty, at both sizes, and not because the wait were no matter of decay: section 4 says that
+# it is. It prices a free fall, and what happens is the tug of war of section 1.
 #
-# Then why does the 1/decay law hold at all? A guess, and no more: where decay and steps are
-# in balance, the only clock is the decay's own. Make $a$ twice as large and everything on the
-# plateau happens twice as fast, whatever it is. On that reading the law is right and its
-# formula is not: $1/\lambda$ survives, the logarithm does not.
+# Then why does something like a 1/decay law hold at all? A guess, and no more: where decay and steps
+# are in balance, the only clock is the decay's own. Make $a$ twice as large and everything on the
+# plateau happens twice as fast, whatever it is. That would explain why $1/\lambda$ survives, about, and
+# the logarithm does not. It does not explain why a larger learning rate makes the wait shorter still.
 #
 # ## 6. And does the loss rise before the turn?
 #
 # One more sentence of the paper can be put to the test. As the norm shrinks, it says, memorising
 # gets worse, so the *training* loss rises slightly; this revives the gradient, and attention
-# wakes up. It is shown nowhere. Our rule: between memorising and border 3|4, the training loss
-# gets to at least 1.5 times its least value so far.
+# wakes up. It is shown nowhere. Our rule: between memorising and border 2|3, where attention moves, the
+# training loss gets to at least 1.5 times its least value so far.
 #
 # *By what factor does it rise, in the median over five seeds? (1: not at all.)*
 
@@ -464,41 +495,56 @@ viz.seed_curves(
     baseline, ["train_loss", "kl"], title="The train loss, while attention finds its way"
 )
 
+
 # %%
-rises = []
-for run, (first, _, last) in enumerate(phase_borders(baseline).values):
-    one = baseline.train_loss[run]
-    plateau = one.where((one.epoch >= first) & (one.epoch <= last)).dropna("epoch").values
-    rises.append(float((plateau / np.minimum.accumulate(plateau)).max()))
-beside("05 rise of the train loss before the turn", my_loss_rise, round(float(np.median(rises)), 1))
+def largest_rises(history):
+    """For each run: the train loss over its least so far, at most, from border 1|2 to 2|3."""
+    found = []
+    for run, (first, turn, _) in enumerate(phase_borders(history).values):
+        one = history.train_loss[run]
+        plateau = one.where((one.epoch >= first) & (one.epoch <= turn)).dropna("epoch").values
+        found.append(float((plateau / np.minimum.accumulate(plateau)).max()))
+    return found
+
+
+rise = float(np.median(largest_rises(baseline)))
+beside("05 rise of the train loss before the turn", my_loss_rise, round(rise, 1))
+
+# %% tags=["nbval-ignore-output"]
+print(f"the live run, five times the learning rate: {largest_rises(adamw)[0]:.1f}")
 
 # %% [markdown]
 # Nothing rises. After its steep fall the loss goes on falling, all along the plateau and while
-# attention moves. (Where the curves run level at the end, runs have stopped.) So it is no loss
-# that *comes back* which wakes attention up. A guess that fits the books of section 1: it is a
-# loss that decay does not let *go away*. A step that puts back what decay takes needs a gradient,
-# and a gradient needs a loss.
+# attention moves. (Where the curves run level at the end, runs have stopped.) The live run has a small
+# bump, below the rule; you can see it in lesson 01, right after memorising and long before border
+# 2|3. So it is no loss that *comes back* which wakes attention up. A guess that fits the books of
+# section 1: it is a loss that decay does not let *go away*. A step that puts back what decay takes needs
+# a gradient, and a gradient needs a loss.
 #
 # ## 7. Where this is weak
 #
-# Every claim of this lesson was written down, with its size, before its runs; here is what five
-# seeds say. The verdicts are computed.
+# Here is what five seeds say to the other claims of this lesson. The verdicts are computed. Most claims
+# were written down, with their size, before their runs; those that were added or changed later say so.
 
 # %%
-experiments.claims("four-phases")
+experiments.Table(
+    [one for one in experiments.claims("four-phases") if not one.claim.id.endswith(law)]
+)
 
 # %% [markdown]
 # - Everything here is one task of one size: sums modulo 43.
 # - $r_{\max}$, the norm at which generalising becomes possible, is known in hindsight only. A
 #   formula that needs it cannot predict a wait.
-# - The norm of the MLP is one number. Whether *it* is what attention waits for is the question
-#   of lesson 03; that it falls at the right time does not say so.
+# - The norm of the MLP is one number, and that it falls at the right time does not make it the cause.
+#   "Whatever the decay and the learning rate, networks grok at about one norm" is reproduced above, for
+#   AdamW. With other optimizers and small batches it is not (lesson 03 has the norms).
 #
 # **A common misconception.** "Weight decay makes the weights decay." With AdamW it makes them
 # *balance*. How small they get is decided by how hard the loss pulls the other way, and an
 # optimizer whose steps never get short (Lion's) can have strong decay, and growing weights.
 #
-# **Try it live.** Choose a decay, watch the wait, choose another.
+# **Try it live.** Choose a decay, press *Start*, watch the wait, choose another. (It trains beside your
+# other cells; *Pause* ends that, and so does running the cell again.)
 
 # %% tags=["nbval-ignore-output"]
 widgets.LiveTraining()
@@ -509,10 +555,11 @@ widgets.LiveTraining()
 # | what we know | how sure | what would change it |
 # | --- | --- | --- |
 # | Without decay the wait does not end; the more decay, the shorter it is | five of five recorded seeds | a run without decay that groks: with other data, or a hundred times as long |
-# | The wait goes about as 1/decay | medians over a factor of eight; single seeds scatter, and the same product made with a larger learning rate waits less | a finer sweep whose slope is not -1 |
+# | The wait goes as 1/decay | **partly**: in the medians, and from 1 to 2; not in enough seeds from 2 to 4, undecided at 0.5 | a finer sweep, and longer runs at small decay |
+# | What counts is rate times decay | **partly**: the same product made with a larger rate waits less | more seeds, more products |
 # | On the plateau, AdamW puts back most of what decay takes | one live run here, step by step | a run on which the norm falls freely |
 # | Definition 3.2 does not make a norm fall | a counterexample: Lion | nothing: one is enough |
-# | Equation (5) misses the wait by more than a factor of ten | five of five recorded seeds | an $r_{\max}$ known beforehand with which it fits |
+# | Equation (5) misses the wait by far | five of five recorded seeds at each of two sizes; a factor of twenty to thirty at the median | an $r_{\max}$ known beforehand with which it fits |
 # | The train loss does not rise before attention moves | five of five recorded seeds | a setting in which it does |
 #
 # **Exercises:** [05 · The wait](../exercises/05_the_wait.ipynb).

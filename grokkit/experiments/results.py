@@ -41,7 +41,7 @@ def _introduction(results: list[Result]) -> str:
     needed = math.ceil(NEEDED * n)
     return f"""# Results
 
-What the paper claims (and what it does not say and should have), written down as sentences that
+What the papers claim (and what they do not say and should have), written down as sentences that
 could be false; and what {n} seeds of each run say. Verdicts are
 computed: `grokkit claims --out RESULTS.md` writes this file from the recorded runs, and
 `grokkit claims --check RESULTS.md` compares it with them. `grokkit reproduce NAME` makes the runs
