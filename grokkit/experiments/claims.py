@@ -19,6 +19,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
+from grokkit.errors import refuse
+
 if TYPE_CHECKING:
     from grokkit.experiments.evidence import Evidence
 
@@ -48,9 +50,9 @@ class Part:
     seen: str
 
     def __post_init__(self) -> None:
-        # NumPy's own True is not True.
-        plain = tuple(None if one is None else bool(one) for one in self.outcomes)
-        object.__setattr__(self, "outcomes", plain)
+        # NumPy's own True is not True, and would be counted as a no.
+        if not all(one is None or isinstance(one, bool) for one in self.outcomes):
+            refuse("outcomes", self.outcomes, "True, False, None for each seed")
 
     @property
     def needed(self) -> int:

@@ -62,7 +62,7 @@ def structure_at_once(kind: str, epochs: int):
 ROW = Row(
     name="distractors",
     figure="ours",
-    question="Where is the delay structural, where is it the norm's, and where is it a trap?",
+    question="Where is the delay one of structure, where is it not, and where is it a trap?",
     setup=setup,
     claims=(
         Claim(

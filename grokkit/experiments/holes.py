@@ -9,8 +9,14 @@ from grokkit.experiments.row import Arms, Row, Size
 from grokkit.experiments.uniformity import field
 
 EDGES = {
-    "classroom": {"square": (15, 29), "strip": (11, 27)},
-    "paper": {"square": (30, 45, 60), "strip": (40, 50, 60)},
+    "classroom": {
+        "square": {"small": 15, "large": 29},
+        "strip": {"small": 11, "large": 27},
+    },
+    "paper": {
+        "square": {"small": 30, "middle": 45, "large": 60},
+        "strip": {"small": 40, "middle": 50, "large": 60},
+    },
 }
 """The last number inside: i, j <= k in a square, i <= t in a strip."""
 
@@ -18,15 +24,10 @@ EDGES = {
 def setup(size: Size) -> Arms:
     """Squares and strips of growing size, with as many train pairs outside each."""
     return {
-        f"{kind} {edge}": field(size, hole=kind, hole_edge=edge)
+        f"{which} {kind}": field(size, hole=kind, hole_edge=edge)
         for kind, edges in EDGES[size].items()
-        for edge in edges
+        for which, edge in edges.items()
     }
-
-
-def arms_of(evidence: Evidence, kind: str) -> list[str]:
-    """The arms of one shape, the smallest hole first."""
-    return [name for name in evidence.arms if name.startswith(kind)]
 
 
 def inside(evidence: Evidence, arm: str, variable: str = "extra_accuracy") -> np.ndarray:
@@ -40,8 +41,8 @@ def larger_is_worse(kind: str) -> Judge:
     """The accuracy in the largest hole of a shape against that in the smallest."""
 
     def judge(evidence: Evidence) -> list[Part]:
-        small, large = (inside(evidence, arms_of(evidence, kind)[i]) for i in (0, -1))
-        says = f"{kind}: accuracy in the largest hole lower by 0.05"
+        small, large = (inside(evidence, f"{which} {kind}") for which in ("small", "large"))
+        says = f"{kind}: accuracy in the large hole lower by 0.05"
         outcomes = if_known(small - large, lambda gap: gap >= 0.05)
         return [part(says, outcomes, f"{spread(large)} against {spread(small)}")]
 
@@ -50,15 +51,15 @@ def larger_is_worse(kind: str) -> Judge:
 
 def strips_are_worse(evidence: Evidence) -> list[Part]:
     """The largest strip against the largest square."""
-    strip, square = (inside(evidence, arms_of(evidence, kind)[-1]) for kind in ("strip", "square"))
-    says = "accuracy in the largest strip below that in the largest square by 0.05"
+    strip, square = (inside(evidence, f"large {kind}") for kind in ("strip", "square"))
+    says = "accuracy in the large strip below that in the large square by 0.05"
     outcomes = if_known(square - strip, lambda gap: gap >= 0.05)
     return [part(says, outcomes, f"{spread(strip)} against {spread(square)}")]
 
 
 def by_mirrors(evidence: Evidence) -> list[Part]:
     """In a strip: pairs whose mirror image is trained on, against the others."""
-    arm = arms_of(evidence, "strip")[0]
+    arm = "small strip"
     seen = inside(evidence, arm, "extra_mirrored_accuracy")
     unseen = inside(evidence, arm, "extra_unmirrored_accuracy")
     says = f"{arm}: accuracy with a mirror image in train above that without by 0.1"

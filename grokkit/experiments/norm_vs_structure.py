@@ -108,8 +108,8 @@ ROW = Row(
     claims=(
         Claim(
             "norm-vs-structure/adversarial",
-            "With the right norm and attention held on the distractors, the network memorises and "
-            "stays at chance.",
+            "With attention held on the distractors, and the norm held or left to decay, the "
+            "network memorises and stays at chance.",
             "Figure 2",
             all_of(
                 memorises("norm held, adversarial", "decay 1, adversarial"),

@@ -18,8 +18,9 @@ def setup(size: Size) -> Arms:
     rate = base.optimizer.learning_rate
     arms = {}
     for a in SCALES:
-        arms[f"a {a:g}, rate / a^2"] = base.with_(readout_scale=a, learning_rate=rate / a**2)
         arms[f"a {a:g}"] = base.with_(readout_scale=a)
+        if a != 1:
+            arms[f"a {a:g}, rate / a^2"] = base.with_(readout_scale=a, learning_rate=rate / a**2)
     return arms
 
 
@@ -27,7 +28,7 @@ def orders(suffix: str, sign: int) -> Judge:
     """The rank correlation of a with the grok epoch under one rule."""
 
     def judge(evidence: Evidence) -> list[Part]:
-        names = [f"a {a:g}{suffix}" for a in SCALES]
+        names = ["a 1" if a == 1 else f"a {a:g}{suffix}" for a in SCALES]
         epochs = np.stack([evidence.grokked(name, 0.95).values for name in names])
         ranks = rank_correlations(SCALES, epochs)
         seen = "; ".join(f"{name}: {evidence.grokked(name, 0.95)}" for name in names)

@@ -40,7 +40,9 @@ class Table(Sequence[Result]):
             "</tr>"
             for result in self._results
         )
-        head = "<tr><th>claim</th><th>what was seen</th><th>verdict</th></tr>"
+        names = ("claim", "what was seen", "verdict")
+        cells = "".join(f'<th style="text-align:left">{name}</th>' for name in names)
+        head = f"<tr>{cells}</tr>"
         return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
 
 

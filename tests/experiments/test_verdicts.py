@@ -3,7 +3,6 @@
 import dataclasses
 import itertools
 
-import numpy as np
 import pytest
 
 from grokkit.experiments import (
@@ -49,12 +48,6 @@ def test_four_fifths_of_any_number_of_seeds_rounded_up(n: int, needed: int):
 
 def test_a_part_without_seeds_says_nothing():
     assert part().holds is None
-
-
-def test_truth_values_of_numpy_are_truth_values():
-    given = part(np.True_, np.False_, None, np.bool_(3 > 2), True)  # type: ignore[arg-type]
-    assert given == part(YES, NO, OPEN, YES, YES)
-    assert given.count == 3
 
 
 # --- a claim ------------------------------------------------------------------------------

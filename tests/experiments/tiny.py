@@ -44,6 +44,8 @@ def shrink(spec: RunSpec) -> RunSpec:
     changes |= {"d_model": max(4, there["d_model"] // 8), "epochs": EPOCHS, "record_every": 4}
     if there["batch_size"] is not None:
         changes["batch_size"] = there["batch_size"] // 32
+    if there.get("hole_edge"):  # the same share of the numbers, and 0 at least
+        changes["hole_edge"] = max(0, (there["hole_edge"] + 1) * LEAST["p"] // there["p"] - 1)
     if there.get("schedule_epochs"):
         changes["schedule_epochs"] = EPOCHS // 3
     for file in ("ticket", "teacher"):

@@ -128,6 +128,7 @@ CHANGES: dict[str, Any] = {
     "record_every": 4,
     "stop_after": 5,
     "precision": "float64",
+    "features": True,
 }
 """For every setting that there is, another value."""
 
