@@ -23,8 +23,9 @@ from grokkit.classroom import check
 #
 # $$\frac{\beta}{N} \sum_{n=1}^{N} \mathrm{KL}(\alpha^{*n} \,\|\, \alpha^n).$$
 #
-# Derive on paper what the derivative with respect to one score $\ell^n_j$ is, and write it down
-# without autograd. (What is $\log \alpha_j$ as a function of the scores? And its derivative?)
+# What is the derivative with respect to one score $\ell^n_j$? Derive it on paper before you look at
+# (45) again, and write it down without autograd. (What is $\log \alpha_j$ as a function of the
+# scores? And its derivative?)
 
 # %%
 def pull_of_kl(scores, oracle, beta):
@@ -211,8 +212,8 @@ check.ex_6_4(late_power, inverse_law)
 
 # %% [markdown]
 # Now the study. *Write down first: which power will an oracle have that gives a little to every
-# position? Will the flow's times to a divergence of 0.1 have a floor? And what is left of a good
-# $R^2$ when the weakest prior is taken out?*
+# position? Will the flow's times to a divergence of 0.1 have a floor? And do the networks keep to
+# the law better or worse when the weakest prior is taken out?*
 
 # %%
 if check.ex_6_4.solved:

@@ -9,7 +9,7 @@ from typing import Annotated
 import tyro
 
 from grokkit.cli.options import parse
-from grokkit.errors import check_int
+from grokkit.errors import SettingError, check_int, refuse
 
 
 @dataclasses.dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Grade:
 
     Attributes:
         folder: a folder or a file for each student.
-        exercises: the clean exercise notebooks.
+        exercises: the folder of the clean exercise notebooks; name it outside of the checkout.
         out: where the marks go; what it knows already is not marked again.
         seconds: how long one notebook may compute; it may wait four times as long.
         memory_mb: how much memory one notebook may use.
@@ -54,14 +54,22 @@ def main(argv: Sequence[str]) -> int:
 
     check_int("jobs", options.jobs, 1)
     limits = Limits(options.seconds, options.memory_mb, options.disk_mb)
-    rows, missing = grade_class(
-        options.folder,
-        options.exercises,
-        options.out,
-        limits,
-        options.jobs,
-        lambda steps, total: iter(tqdm(steps, total=total, desc="grading", unit="notebook")),
-    )
+    try:
+        rows, missing = grade_class(
+            options.folder,
+            options.exercises,
+            options.out,
+            limits,
+            options.jobs,
+            lambda steps, total: iter(tqdm(steps, total=total, desc="grading", unit="notebook")),
+        )
+    except SettingError as refused:
+        if refused.field != "exercises":
+            raise
+        allowed = (
+            "the folder of the clean exercise notebooks, in the checkout or in what was handed out"
+        )
+        refuse("--exercises", str(options.exercises), allowed)
     print(table(rows))
     print(f"\n{options.out}: {len(rows)} marks")
     if missing:

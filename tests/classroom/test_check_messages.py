@@ -11,7 +11,7 @@ import torch
 import grokkit
 from grokkit.classroom import check
 from grokkit.classroom.checks.exercise import Exercise
-from grokkit.classroom.checks.expect import Wrong, alike, expect, require, show
+from grokkit.classroom.checks.expect import Wrong, alike, any_of, expect, require, show
 from grokkit.classroom.checks.learner import LearnerError, Recorded
 from grokkit.classroom.checks.outcome import CheckFailed
 from grokkit.classroom.exercises import reveal
@@ -88,6 +88,45 @@ def test_correct_says_how_many_properties_hold_and_the_afterword(exercise: Exerc
     assert "all 2 properties hold" in repr(result) and "Well." in repr(result)
 
 
+def test_a_call_without_an_answer_says_what_to_hand_in_and_forgets_nothing(exercise: Exercise):
+    assert exercise(sum) and exercise.solved
+    result = exercise()
+    assert result.outcome == "not attempted" and "check.ex_1_1(total)" in repr(result)
+    assert exercise.solved
+    assert "check.ex_1_2(kl_to_oracle)" in repr(check.ex_1_2())
+
+
+def test_a_value_where_a_function_is_asked_for():
+    result = check.ex_1_2.judge(torch.tensor(0.3))
+    assert result.outcome == "wrong" and result.got == "0.3"
+    assert result.cause == (
+        "Give the function itself, without calling it: check.ex_1_2(kl_to_oracle)."
+    )
+
+
+def test_one_function_of_two_is_told_which_are_asked_for():
+    result = check.ex_6_4.judge(lambda times, divergence, since: 1.0)
+    assert result.outcome == "wrong" and result.traceback == ""
+    assert result.cause == "It asks for 2 answers: check.ex_6_4(late_power, inverse_law)."
+
+
+def test_one_of_two_may_be_right_so_far_and_earns_nothing():
+    def late_power(times, divergence, since):
+        late = times >= since
+        return -np.polyfit(np.log(times[late]), np.log(divergence[late]), 1)[0]
+
+    def inverse_law(*given):
+        raise NotImplementedError("your code here")
+
+    for second in (inverse_law, None):
+        result = check.ex_6_4.judge(late_power, second)
+        assert result.outcome == "not attempted" and not result
+        assert "late_power: right so far; inverse_law is not attempted" in repr(result)
+    assert check.ex_6_4.judge(lambda *a: 1.0, inverse_law).outcome == "wrong"
+    assert check.ex_6_4.judge(inverse_law, lambda *a: 1.0).outcome == "wrong"
+    assert "right so far" not in repr(check.ex_6_4.judge(inverse_law, inverse_law))
+
+
 def test_an_error_of_ones_own_is_not_taken_for_the_stub(exercise: Exercise):
     def answer(row):
         raise NotImplementedError("torch cannot do that")
@@ -130,7 +169,7 @@ def test_an_error_in_a_method_of_the_learners_is_theirs():
     assert made(Answer).outcome == "raised"
 
 
-def test_what_an_answer_does_to_its_input_and_to_the_generator_spoils_nothing():
+def test_what_an_answer_does_to_its_input_and_to_the_generator_spoils_nothing_and_is_told():
     made = Exercise("ex_1_1", hints=("A hint.",))
     row = torch.tensor([3.0, 1.0])
 
@@ -145,9 +184,44 @@ def test_what_an_answer_does_to_its_input_and_to_the_generator_spoils_nothing():
         return row
 
     before = torch.random.get_rng_state()
-    assert made(in_place)
+    result = made(in_place)
+    assert result.outcome == "wrong" and result.inputs == [("row", "[3., 1.]")]
+    assert result.cause == "Your function changed its argument row; work on a copy."
     assert row.tolist() == [3.0, 1.0]
     assert torch.equal(torch.random.get_rng_state(), before)
+
+
+def test_whatever_can_be_changed_in_place_is_noticed():
+    def spoil(row, rows, names, untouched=None):
+        row += 1
+        rows[1][0] = 7
+        names["new"] = 1
+        return names
+
+    row, rows = np.array([1.0, math.nan]), [torch.ones(2), [1, 2]]
+    recorded = Recorded(spoil)
+    recorded(row, rows, {"a": "b"}, untouched=[torch.tensor([math.nan]), "x", math.nan, {1, 2}])
+    assert recorded.calls[0].changed == ["row", "rows", "names"]
+    assert row[0] == 1 and rows[1] == [1, 2]
+    for harmless in (lambda x: x.requires_grad_(), lambda x: x * 2, lambda x: x.sort()):
+        other = Recorded(harmless)
+        other(torch.ones(2))
+        assert other.calls[0].changed == []
+
+
+def test_a_right_answer_that_changes_its_input_is_not_excused_by_a_wrong_one_later():
+    made = Exercise("ex_1_1", hints=("A hint.",))
+
+    @made.property("it is the sum")
+    def _(answer):
+        expect(answer([1, 2]), 3)
+
+    def answer(row):
+        row.append(0)
+        return sum(row)
+
+    assert "changed its argument row" in made(answer).cause
+    assert "changed" not in made(lambda row: row.append(0) or 7).cause  # the value comes first
 
 
 def test_a_message_cannot_run_in_the_page(exercise: Exercise):
@@ -262,6 +336,94 @@ def test_common_slips_are_found_without_a_check_of_their_own(got: Any, want: Any
     assert said in caught.value.cause + caught.value.note
 
 
+@pytest.mark.parametrize(
+    ("got", "want", "said"),
+    [
+        ([1.0, 2.0, 3.0], 6.0, "3 numbers came back; expected: a single number."),
+        ([1.0, 2.0, 3.0], 6.0, "sum the terms"),
+        ((1.0, 2.0), 1.0, "2 things came back; expected: a single number. Return that alone."),
+        ([1.0], 1.0, "The number is in a list"),
+        (torch.ones(1), 2.0, "The number is in an array of shape (1,)"),
+        (1.0, torch.ones(3), "This is a single number; expected: 3 numbers."),
+        (torch.ones(2), torch.ones(3), "2 numbers came back; expected: 3."),
+        (torch.ones(1, 2, 3), torch.ones(2, 3), "an axis too many in front"),
+        (torch.ones(2, 3, 1), torch.ones(2, 3), "`keepdim=True`"),
+        (torch.ones(2, 3, 4), torch.ones(2, 3), "is a sum over it missing?"),
+        (torch.ones(3), torch.ones(1, 3), "keep it though its length is 1"),
+        (torch.ones(3), torch.ones(2, 3), "An axis is missing"),
+        (torch.ones(3, 2), torch.ones(2, 3), "in another order"),
+        (torch.ones(2, 2), torch.ones(2, 3), "broadcast"),
+        ("1.0", 1.0, "This is text; expected: a single number. Return the value itself"),
+        ({"a": 1.0}, 1.0, "This is a dict; expected: a single number."),
+        ({1.0, 2.0}, [1.0, 2.0], "A set has no order"),
+        (map(abs, [1]), [1.0], "`list(...)` makes a list of it"),
+        ([1.0, None], [1.0, 2.0], "There is a None in it."),
+        ([[1.0], [1.0, 2.0]], torch.ones(2, 2), "or differ in size"),
+        (object(), True, "of type object; expected: True or False."),
+        ([1.0], {"a": 1.0}, "This is a list; expected: a dict with the names a."),
+        ({"a": 1.0}, {"a": 1.0, "b": 2.0}, "In the dict there is no b."),
+        ({"a": 1.0, "c": 2.0}, {"a": 1.0}, "In the dict c is too many"),
+        ({"a": torch.ones(2)}, {"a": torch.ones(2, 1)}, "a: The shape is (2,)"),
+        ({"a": None}, {"a": 1.0}, "a: It is None."),
+        (("x",), ("x", "y"), "1 things came back; expected: 2."),
+        ((1, [2.0]), (1, [2.0, 3.0]), "The one at place 2: 1 numbers came back; expected: 2."),
+        (3, "x", "This is a number; expected: a text."),
+    ],
+)
+def test_another_shape_or_type_is_the_cause_whatever_the_case_says(got: Any, want: Any, said: str):
+    with pytest.raises(Wrong) as caught:
+        expect(got, want, cause="Every ratio is 1 here.")
+    assert said in caught.value.cause
+
+
+@pytest.mark.parametrize(
+    ("got", "want"),
+    [([1, 2], [1, 2, 3]), ([], [0, 3]), (True, None), ("x", "y"), (2.0, 1.0), ([1, 2], [2, 1])],
+)
+def test_where_shape_and_type_are_right_the_case_has_its_say(got: Any, want: Any):
+    with pytest.raises(Wrong) as caught:
+        expect(got, want, cause="Every ratio is 1 here.")
+    assert caught.value.cause == "Every ratio is 1 here."
+
+
+def test_several_answers_may_be_one_mistake():
+    for got in (5, [6]):
+        with pytest.raises(Wrong) as caught:
+            expect(got, 7, cause="Else.", mistakes={"Known.": any_of(5, [6])})
+        assert caught.value.cause == "Known." and caught.value.known
+
+
+def test_the_tolerance_around_0_grows_with_what_is_compared():
+    made = Exercise("ex_1_1", hints=("A hint.",))
+
+    @made.property("nothing is left")
+    def _(answer):
+        expect(answer(torch.tensor([5.0, -1.0])), [0.0, 0.0], cause="Something is left.")
+
+    @made.property("in small things, too")
+    def _(answer):
+        expect(answer([0.01]), 0.0, cause="Something is left.")
+
+    assert made(lambda row: [-2e-6, 0.0] if len(row) == 2 else 0.0)
+    assert made(lambda row: [-2e-5, 0.0] if len(row) == 2 else 0.0).outcome == "wrong"
+    assert made(lambda row: [0.0, 0.0] if len(row) == 2 else 1e-6).outcome == "wrong"
+    for off, same in ((5e-4, True), (5e-3, False)):  # of a difference of numbers near 1000
+        if same:
+            expect([1000.0, off], [1000.0, 0.0])
+            continue
+        with pytest.raises(Wrong):
+            expect([1000.0, off], [1000.0, 0.0])
+
+
+def test_a_right_answer_in_float32_is_right():
+    def pull(scores, oracle, beta):
+        e = scores.exp()
+        a = e / e.sum(1, keepdim=True)
+        return beta / len(scores) * (a - oracle)
+
+    assert check.ex_6_1.judge(pull), repr(check.ex_6_1.judge(pull))
+
+
 def test_a_condition_that_is_no_equality():
     require(2 > 1, "never said")
     with pytest.raises(Wrong) as caught:
@@ -287,7 +449,8 @@ def test_values_are_shown_short():
 def test_a_call_is_kept_by_the_learners_own_names():
     recorded = Recorded(lambda scores, mask=None: scores)
     recorded(1, mask=2)
-    assert recorded.calls == [[("scores", 1), ("mask", 2)]]
+    assert [call.inputs for call in recorded.calls] == [[("scores", 1), ("mask", 2)]]
+    assert recorded.calls[0].returned == 1 and recorded.calls[0].changed == []
     with pytest.raises(LearnerError, match="missing 1 required positional argument"):
         recorded()
 
@@ -304,6 +467,15 @@ def test_exercises_are_found_by_name_and_a_slip_is_told_what_there_is():
         _ = check.ex_77_1
     with pytest.raises(AttributeError, match="check has no 'exercise'"):
         _ = check.exercise
+
+
+@pytest.mark.parametrize("slip", ["ex_1_9", "ex_77_1", "exercise"])
+def test_of_a_slip_in_the_name_only_the_learners_frames_are_shown(slip: str):
+    with pytest.raises(AttributeError) as caught:
+        getattr(check, slip)
+    shown = "\n".join(caught.value._render_traceback_())  # pyright: ignore
+    assert "in test_of_a_slip" in shown and "getattr(check, slip)" in shown
+    assert shown.endswith(f"\nAttributeError: {caught.value}") and "checks" not in shown
 
 
 def test_hints_come_one_by_one(exercise: Exercise):
@@ -343,6 +515,9 @@ def test_an_attempt_opens_the_solution_in_the_checkout():
     assert "Try it first" in repr(exercise.solution())
     exercise(lambda mask: mask)
     assert "def oracle_attention" in exercise.solution()._repr_markdown_()
+    for later in ((), (None,)):
+        exercise(*later)
+        assert "def oracle_attention" in exercise.solution()._repr_markdown_()
 
 
 def test_a_wheel_has_no_solutions(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):

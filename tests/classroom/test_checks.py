@@ -5,6 +5,7 @@ A chapter is tested once it has ``solutions/NN_name.py``,
 """
 
 import ast
+import functools
 import socket
 import threading
 from functools import cache
@@ -12,7 +13,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import torch
 
 from grokkit.classroom import check
 from grokkit.classroom.exercises import source as sources
@@ -164,6 +167,73 @@ def test_code_that_raises_is_shown_with_the_learners_frames_alone(name: str):
     assert "the learner's own" in result.traceback
     assert "in answer" in result.traceback and "in inner" in result.traceback
     assert "grokkit" not in result.traceback.replace("test_checks.py", "")
+
+
+@each_exercise
+def test_a_function_that_returns_nothing_is_asked_for_its_return(name: str):
+    given = answers(BY_NAME[name], solve=True)
+    if not callable(given[0]):
+        pytest.skip("the answer is a value")
+    for number, part in enumerate(given):
+        if callable(part):
+            nothing = [*given[:number], lambda *a, **k: None, *given[number + 1 :]]
+            result = getattr(check, name).judge(*nothing)
+            assert result.outcome == "wrong" and "is there a `return`" in result.cause, repr(result)
+
+
+def spoiling(function: Any, spoilt: list[Any]) -> Any:
+    """A right answer that changes what it was given, and keeps what it changed in ``spoilt``."""
+
+    @functools.wraps(function)
+    def answer(*args, **kwargs):
+        returned = function(*args, **kwargs)
+        for given in args:
+            if isinstance(given, torch.Tensor | np.ndarray | list | dict):
+                spoilt.append(given)
+            if isinstance(given, torch.Tensor | np.ndarray):
+                given[...] = given == 0  # no entry stays what it was
+            elif isinstance(given, list):
+                given.append(given[:1])
+            elif isinstance(given, dict):
+                given["more"] = 1
+        return returned
+
+    return answer
+
+
+@each_exercise
+def test_a_right_answer_that_changes_its_input_is_told_so(name: str):
+    given = answers(BY_NAME[name], solve=True)
+    for number, part in enumerate(given):
+        if not callable(part):
+            continue
+        spoilt: list[Any] = []
+        handed = [*given[:number], spoiling(part, spoilt), *given[number + 1 :]]
+        result = getattr(check, name).judge(*handed)
+        if spoilt:
+            assert result.outcome == "wrong", repr(result)
+            assert "Your function changed its argument" in result.cause, repr(result)
+
+
+@each_exercise
+def test_the_names_of_the_answers_are_those_of_the_check_cell(name: str):
+    exercise = getattr(check, name)
+    assert exercise.answers in ((), tuple(BY_NAME[name].answers))
+    others = answers(BY_NAME[name], solve=True) * 2
+    told = exercise.judge(*others)
+    assert told.outcome == "wrong" and f"check.{name}(" in told.cause, repr(told)
+
+
+@each_exercise
+def test_one_answer_of_several_is_told_how_far_it_is(name: str):
+    right, stubs = (answers(BY_NAME[name], solve) for solve in (True, False))
+    if len(right) == 1:
+        pytest.skip("there is one answer")
+    for number in range(len(right)):
+        given = [right[i] if i == number else stubs[i] for i in range(len(right))]
+        result = getattr(check, name).judge(*given)
+        assert result.outcome == "not attempted" and not result
+        assert f"{BY_NAME[name].answers[number]}: right so far" in repr(result), repr(result)
 
 
 @each_exercise

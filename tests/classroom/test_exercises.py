@@ -277,13 +277,78 @@ def test_a_handout_has_the_exercises_and_no_solution(tmp_path: Path):
     assert names == there
     for path in CHAPTERS:
         assert f"exercises/{path.stem}.ipynb" in names
-    assert {"README.md", "constraints.txt", "exercises/conftest.py"} <= names
+    assert {"README.md", "RESULTS.md", "constraints.txt", "exercises/conftest.py"} <= names
     assert not any("solution" in name or name.endswith("settings.toml") for name in names)
     for path in CHAPTERS:
         chapter = sources.read(path)
         for made in (tmp_path / "class" / "exercises").glob("*.ipynb"):
             cells = json.loads(made.read_text())["cells"]
             assert not generate.leaks(chapter, "\n".join("".join(c["source"]) for c in cells))
+
+
+def texts(path: Path) -> list[str]:
+    """The Markdown in a file: itself, or what is in the cells of a notebook and their outputs."""
+    if path.suffix == ".md":
+        return [path.read_text()]
+    cells = json.loads(path.read_text())["cells"]
+    said = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
+    outputs = [output.get("data", {}) for cell in cells for output in cell.get("outputs", [])]
+    return said + ["".join(data.get("text/markdown", "")) for data in outputs]
+
+
+def test_a_handout_has_no_dead_link(tmp_path: Path):
+    folders = ("solutions", "exercises", "course", "constraints.txt")
+    written = exercises.handout(tmp_path / "class", *(ROOT / name for name in folders))
+    read = [path for path in written if path.suffix in (".md", ".ipynb")]
+    assert len(read) > 20
+    for path in read:
+        for text in texts(path):
+            links = re.findall(r"\]\(([^)]*)\)|(?:src|href)=[\"']([^\"']+)", text)
+            for link in (one or other for one, other in links):
+                there = (path.parent / link.partition("#")[0]).exists()
+                assert there or re.match(r"https?:|#|data:", link), f"{path.name}: {link}"
+    # What had no dead link is handed out as it is.
+    for name in ("course/00_index.ipynb", "exercises/01_sparse_tasks.ipynb", "RESULTS.md"):
+        assert (tmp_path / "class" / name).read_bytes() == (ROOT / name).read_bytes()
+
+
+LINKED = [
+    "[here](01_small.ipynb), [`code`](../grokkit/x.py#top) and [more](../grokkit).\n",
+    "![A picture](images/no.png) [far](https://example.org/a) [up](../../secret) [b](#b)",
+]
+
+
+@pytest.mark.parametrize(
+    ("urls", "wanted"),
+    [
+        ("", "[here](01_small.ipynb), `code` and more.\n"),
+        (
+            '[project.urls]\nRepository = "https://example.org/me/it.git"\n',
+            "[here](01_small.ipynb), [`code`](https://example.org/me/it/tree/HEAD/grokkit/x.py#top)"
+            " and [more](https://example.org/me/it/tree/HEAD/grokkit).\n",
+        ),
+    ],
+)
+def test_links_into_the_code_lead_to_the_repository_or_are_words(
+    folders: tuple[Path, Path], tmp_path: Path, urls: str, wanted: str
+):
+    (tmp_path / "pyproject.toml").write_text(urls)
+    (tmp_path / "constraints.txt").write_text("")
+    (folders[1] / "conftest.py").write_text("")
+    course = tmp_path / "course"
+    course.mkdir()
+    for name, cell in (
+        ("01_small", nbformat.v4.new_markdown_cell("".join(LINKED))),
+        ("02_code", nbformat.v4.new_code_cell("".join(LINKED))),
+    ):
+        nbformat.write(nbformat.v4.new_notebook(cells=[cell]), course / f"{name}.ipynb")
+    exercises.build(*folders)  # they may name the repository
+    exercises.handout(tmp_path / "class", *folders, course, tmp_path / "constraints.txt")
+    made = nbformat.read(tmp_path / "class" / "course" / "01_small.ipynb", as_version=4)
+    rest = "A picture [far](https://example.org/a) up [b](#b)"
+    assert made.cells[0].source == wanted + rest
+    code, copy = (folder / "02_code.ipynb" for folder in (course, tmp_path / "class" / "course"))
+    assert code.read_bytes() == copy.read_bytes()
 
 
 def test_a_handout_overwrites_nothing_and_hands_out_nothing_stale(

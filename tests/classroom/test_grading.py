@@ -17,7 +17,7 @@ import torch
 import xarray as xr
 
 import grokkit
-from grokkit.classroom.checks.learner import LearnerError
+from grokkit.classroom.checks.learner import LearnerError, Recorded
 from grokkit.classroom.exercises import source as sources
 from grokkit.classroom.exercises.generate import exercise_notebook
 from grokkit.classroom.grading import report
@@ -260,7 +260,7 @@ def test_a_folder_without_notebooks_is_refused(tmp_path: Path, capsys):
     for words, complaint in (
         ([str(tmp_path)], "folder: got"),
         ([str(tmp_path / "no")], "folder: got"),
-        ([str(tmp_path), "--exercises", str(tmp_path)], "exercises: got"),
+        ([str(tmp_path), "--exercises", str(tmp_path)], "--exercises: got"),
         ([str(tmp_path), "--seconds", "1"], "seconds: got 1; allowed"),
         ([str(tmp_path), "--jobs", "0"], "jobs: got 0; allowed"),
     ):
@@ -423,6 +423,24 @@ def test_functions_can_be_called_from_afar_both_ways(pair: Peer):
     add = pair.ask("add")
     assert add(2) == 3 and add(torch.ones(2), y=2).tolist() == [3, 3]
     assert pair.ask("apply", (lambda x: 10 * x, 4)) == 41
+
+
+def test_what_a_function_does_to_its_arguments_over_there_is_told():
+    ours, theirs = socket.socketpair()
+
+    def spoil(row):
+        row += 1
+        return row
+
+    handlers = {"spoil": lambda _: spoil}
+    thread = threading.Thread(target=Peer(theirs, handlers).serve, daemon=True)
+    thread.start()
+    recorded = Recorded(Peer(ours, {}).ask("spoil"))
+    assert recorded(torch.ones(2)).tolist() == [2, 2]
+    assert recorded.calls[0].changed == ["row"]
+    ours.close()
+    thread.join(timeout=60)
+    theirs.close()
 
 
 def test_an_error_over_there_is_the_learners(pair: Peer):

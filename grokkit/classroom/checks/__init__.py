@@ -12,8 +12,17 @@ from collections.abc import Iterator
 from importlib import import_module
 
 from grokkit.classroom.checks.exercise import Exercise
+from grokkit.classroom.checks.learner import of_learner
 
 _NAME = re.compile(r"ex_(\d+)_(\d+)")
+
+
+class NoExercise(AttributeError):
+    """There is no such exercise; the message says which there are."""
+
+    def _render_traceback_(self) -> list[str]:
+        # IPython shows this in place of a traceback through the code of the checks.
+        return [*of_learner(self).text.splitlines()[:-1], f"AttributeError: {self}"]
 
 
 class Checks:
@@ -25,11 +34,11 @@ class Checks:
             exercises = self.chapter(int(match[1]))
             if name in exercises:
                 return exercises[name]
-            raise AttributeError(f"no exercise {name}; allowed: {', '.join(exercises)}")
+            raise NoExercise(f"no exercise {name}; allowed: {', '.join(exercises)}")
         if match:
             chapters = ", ".join(map(str, self.chapters()))
-            raise AttributeError(f"no exercise {name}; chapters with exercises: {chapters}")
-        raise AttributeError(f"check has no {name!r}; allowed: ex_CHAPTER_NUMBER, such as ex_1_1")
+            raise NoExercise(f"no exercise {name}; chapters with exercises: {chapters}")
+        raise NoExercise(f"check has no {name!r}; allowed: ex_CHAPTER_NUMBER, such as ex_1_1")
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *(exercise.name for exercise in self)]

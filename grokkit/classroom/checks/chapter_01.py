@@ -6,13 +6,14 @@ from itertools import product
 import torch
 
 from grokkit.classroom.checks.exercise import Exercise
-from grokkit.classroom.checks.expect import expect
+from grokkit.classroom.checks.expect import AnyOf, any_of, expect
 from grokkit.tasks import SparseParity
 
 # --- 1.1 the oracle -----------------------------------------------------------------------
 
 ex_1_1 = Exercise(
     "ex_1_1",
+    answers=("oracle_attention",),
     hints=(
         "Start from the mask as numbers: `informative.float()` is 1 on I* and 0 elsewhere.",
         "Each row must be divided by its own k. What does `.sum(dim=1)` give, and in which shape?",
@@ -43,6 +44,8 @@ def _(oracle):
         cause="The answer is to be a distribution over positions with equal parts on I*.",
         mistakes={
             "The mask itself is no distribution yet: divide it by k.": row.float(),
+            "It is summed over the examples, dim 0; k is the number of trues along a row, dim 1. "
+            "(0/0 is nan.)": any_of(row / row.sum(dim=0), row / row.sum(dim=0).clamp(min=1)),
             "It is divided by the number of positions T; divide it by k.": row / row.shape[1],
             "The mass is on the distractors: is the mask negated?": ~row / (~row).sum(),
         },
@@ -59,6 +62,8 @@ def _(oracle):
             "It is divided by the informative positions of all examples together: "
             "sum over dim 1 only.": ROWS / ROWS.sum(),
             "Every row is divided by the k of the first one; count each row's own.": ROWS / 2,
+            "It is summed over the examples, dim 0; k is the number of trues along a row, dim "
+            "1.": any_of(ROWS / ROWS.sum(dim=0), ROWS / ROWS.sum(dim=0).clamp(min=1)),
         },
     )
 
@@ -67,6 +72,7 @@ def _(oracle):
 
 ex_1_2 = Exercise(
     "ex_1_2",
+    answers=("kl_to_oracle",),
     hints=(
         "Only the informative positions have a term. What would the others give? 0 times ...",
         "Pick the attention on I*: `attention[informative]`. How large is k?",
@@ -80,6 +86,20 @@ def kl(attention: torch.Tensor, informative: torch.Tensor) -> torch.Tensor:
     """KL(alpha* || alpha) in nats, of one example."""
     k = informative.sum()
     return -(attention[informative] * k).log().sum() / k
+
+
+def of_another_k(attention: torch.Tensor, informative: torch.Tensor) -> AnyOf:
+    """KL with 2 or T written where k should be counted, in the ratio, in the weight or in both."""
+    right, on = int(informative.sum()), attention[informative]
+    wrong = {2, len(attention)} - {right}
+    cases = [(a, b) for a in {right} | wrong for b in {right} | wrong if a in wrong or b in wrong]
+    return any_of(*(-(on * in_ratio).log().sum() / in_weight for in_ratio, in_weight in cases))
+
+
+def another_k(attention: torch.Tensor, informative: torch.Tensor) -> dict[str, AnyOf]:
+    """The mistake of a k that was not counted."""
+    sentence = f"k is the number of true entries: {int(informative.sum())} here."
+    return {sentence: of_another_k(attention, informative)}
 
 
 @ex_1_2.property("attention that equals the oracle is at distance 0")
@@ -96,6 +116,7 @@ def _(distance):
             "This is the entropy of the attention: the oracle 1/k is missing in the ratio.": (
                 math.log(3)
             ),
+            **another_k(attention, informative),
         },
     )
 
@@ -121,6 +142,7 @@ def _(distance):
             "The sum of the ratios is taken before the logarithm; average the logarithms.": (
                 (0.5 / on).mean().log()
             ),
+            **another_k(attention, informative),
         },
     )
 
@@ -132,7 +154,8 @@ def _(distance):
     expect(
         distance(attention, informative),
         kl(attention, informative),
-        cause="Here k is 3: is a 2 or a 1/2 written into the code?",
+        cause="k is the number of true entries: 3 here. Is a 2 or a 1/2 written into the code?",
+        mistakes=another_k(attention, informative),
     )
 
 
@@ -140,6 +163,7 @@ def _(distance):
 
 ex_1_3 = Exercise(
     "ex_1_3",
+    answers=("mirror_rate",),
     hints=(
         "The mirror image of (a, b) is (b, a). A set of tuples answers `in` quickly.",
         "The question is asked of the test pairs, so their number is what to divide by.",
@@ -152,29 +176,40 @@ ex_1_3 = Exercise(
 @ex_1_3.property("a test pair counts if its mirror image was trained on")
 def _(mirror_rate):
     train = [(1, 2), (3, 0), (4, 4)]
-    test = [(2, 1), (0, 3), (0, 1), (3, 3), (2, 4)]
+    test = [(2, 1), (0, 3), (0, 1), (3, 3), (2, 4), (1, 4), (4, 0)]
     expect(
         mirror_rate(train, test),
-        2 / 5,
-        cause="Of the five test pairs, (2, 1) and (0, 3) have their mirror image in the train set.",
+        2 / 7,
+        cause="Of the seven test pairs, (2, 1) and (0, 3) have their mirror image in the train "
+        "set.",
         mistakes={
             "It is divided by the number of train pairs; ask how many of the *test* pairs.": 2 / 3,
             "This is the number of mirrored pairs; divide it by the number of test pairs.": 2,
-            "This is the share that is not mirrored.": 3 / 5,
+            "This is a percentage; a share is a number from 0 to 1.": 200 / 7,
+            "Pairs of two equal numbers, such as (3, 3), are asked as well: they count in what "
+            "it is divided by.": 2 / 6,
+            "Pairs with two equal numbers are counted; they were not trained on.": 3 / 7,
+            "This is the share that is not mirrored.": 5 / 7,
             "No pair was found: compare (b, a), not (a, b), with the train pairs.": 0,
-            "The two numbers are looked up one by one; both must stand in one train pair.": 4 / 5,
+            "The two numbers are looked up one by one; both must stand in one train pair.": any_of(
+                4 / 7, 1.0
+            ),
         },
     )
 
 
 @ex_1_3.property("a pair is not its own mirror image")
 def _(mirror_rate):
-    train, test = [(5, 6), (1, 0)], [(2, 2), (6, 5), (7, 7)]
+    train, test = [(5, 6), (1, 0)], [(2, 2), (6, 5), (7, 7), (0, 2)]
     expect(
         mirror_rate(train, test),
-        1 / 3,
+        1 / 4,
         cause="Pairs such as (2, 2) are in the test set only, so nothing of them was trained on.",
-        mistakes={"Pairs with two equal numbers are counted; they were not trained on.": 1.0},
+        mistakes={
+            "Pairs with two equal numbers are counted; they were not trained on.": 3 / 4,
+            "Pairs of two equal numbers, such as (2, 2), are asked as well: they count in what "
+            "it is divided by.": 1 / 2,
+        },
     )
 
 
@@ -193,6 +228,7 @@ def _(mirror_rate):
 
 ex_1_4 = Exercise(
     "ex_1_4",
+    answers=("informative_positions",),
     hints=(
         "A position matters if changing its token, and nothing else, can change the answer.",
         "Leave column j out of each sequence. Two rows that agree in the rest are such a pair.",

@@ -11,6 +11,7 @@ from grokkit.classroom.checks.expect import expect, require
 
 ex_2_1 = Exercise(
     "ex_2_1",
+    answers=("after_evidence",),
     hints=(
         "Before, position and rest have evidence in the proportion share to 1 - share.",
         "The factor multiplies the first of the two numbers and leaves the second alone.",
@@ -67,6 +68,7 @@ def _(after):
 
 ex_2_2 = Exercise(
     "ex_2_2",
+    answers=("table_from_attention",),
     hints=(
         "Two shares of one sequence were divided by the same sum. In what does the sum cancel?",
         "log(alpha_j / alpha_q) is l_j - l_q, and l_q is to be 0. So there is one entry for each "
@@ -158,6 +160,7 @@ def _with_shift(attention: torch.Tensor) -> torch.Tensor:
 
 ex_2_3 = Exercise(
     "ex_2_3",
+    answers=("split_kl",),
     hints=(
         "First the mass m on I*. The first part needs nothing else.",
         "Divide the attention on I* by m: it sums to 1 there. The oracle has 1/k at each.",
@@ -237,6 +240,7 @@ def _(split):
 
 ex_2_4 = Exercise(
     "ex_2_4",
+    answers=("a_table_gives", "impossible"),
     hints=(
         "If there is a table, exercise 2.2 finds it. What does it find if there is none?",
         "Read the table off, look the attention up in it again, and compare with what was given.",

@@ -1,18 +1,20 @@
 """Checks of the exercises on chapter 03: two pooled vectors, bounds that fail, gamma measured."""
 
 import math
+from typing import Any
 
 import numpy as np
 import torch
 
 from grokkit import theory
 from grokkit.classroom.checks.exercise import Exercise
-from grokkit.classroom.checks.expect import Wrong, as_array, expect, require
+from grokkit.classroom.checks.expect import Wrong, any_of, as_array, expect, require
 
 # --- 3.1 exchange one token ---------------------------------------------------------------
 
 ex_3_1 = Exercise(
     "ex_3_1",
+    answers=("exchange",),
     hints=(
         "h is a mixture of two points: the old token, and the centroid m of all the others.",
         "h = share * value + (1 - share) * m. Solve for m.",
@@ -44,6 +46,7 @@ def _(exchange):
             "The values are exchanged without their share of attention.": H - VALUE + new,
             "The old token is still in it: take it out of h first.": H + SHARE * new,
             **_rest_mistakes(SHARE, new),
+            **_sign_mistakes(SHARE, new),
         },
     )
 
@@ -63,6 +66,7 @@ def _(exchange):
                 SHARE * VALUE + (1 - SHARE) * (H - share * VALUE) / (1 - share)
             ),
             "This is h - h', the closed form (14); the question is for h' itself.": H - right,
+            **_sign_mistakes(share, VALUE),
         },
     )
 
@@ -84,6 +88,22 @@ def _rest_mistakes(share: float, value: torch.Tensor) -> dict[str, torch.Tensor]
     return {sentence: own + part for sentence, part in wrong.items()}
 
 
+def _sign_mistakes(share: float, value: torch.Tensor) -> dict[str, Any]:
+    """What comes out with a sign turned, or with h in the place of m."""
+    right = share * value + (1 - share) * CENTROID
+    return {
+        "h was taken for m: h has the old token in it, m is the centroid of all others.": any_of(
+            share * value + (1 - share) * H,
+            *([H - SHARE * (VALUE - H) + share * (value - H)] if share != SHARE else []),
+        ),
+        "A sign: from m the pooled vector goes *towards* the token, not away from it.": (
+            2 * CENTROID - right
+        ),
+        "(14) is h - h'. To get h' take it from h; here it was added.": 2 * H - right,
+        "This is h' - h, the change; the question is for h' itself.": right - H,
+    }
+
+
 @ex_3_1.property("both at once, and a token that gets no attention")
 def _(exchange):
     new = torch.tensor([-1.0, 0.5])
@@ -95,7 +115,8 @@ def _(exchange):
             mistakes={
                 "The old value is still in it, with the new share.": (
                     share * VALUE + (1 - share) * CENTROID
-                )
+                ),
+                **_sign_mistakes(share, new),
             },
         )
 
@@ -104,6 +125,7 @@ def _(exchange):
 
 ex_3_2 = Exercise(
     "ex_3_2",
+    answers=("meet",),
     hints=(
         "Put h - h' of (14) to 0. What does it say about v - m and v' - m?",
         "They must point in the same direction. With m = 0: share * value = new_share * new_value.",
@@ -151,6 +173,7 @@ def _(meet):
             np.linalg.norm(gap) <= 1e-5 * a * np.linalg.norm(v - m),
             "These do not meet: are numbers in the code that suit one gamma or xi only?",
             got=gap,
+            want="h - h' = 0",
         )
 
 
@@ -174,15 +197,21 @@ def _pair(given, gamma: float, xi: float):
     a, b = (float(p.ravel()[0]) for p in parts[:2])
     v, w, m = (p.astype(float) for p in parts[2:])
     for name, share in (("alpha_i", a), ("alpha'_i", b)):
-        require(share < 1, f"{name} must leave something for the other tokens: below 1.", got=share)
-        require(share >= gamma - 1e-9, f"{name} is below gamma: B_gamma is broken.", got=share)
+        shown = {name: share}
+        require(share < 1, f"{name} must leave something for the other tokens: below 1.", shown)
+        require(
+            share >= gamma - 1e-9,
+            f"{name} is below gamma: B_gamma is broken.",
+            got=shown,
+            want=f"{name} of at least gamma = {gamma:g}",
+        )
     apart = float(np.linalg.norm(v - w))
     require(
         apart >= xi * (1 - 1e-6),
         "The two values are closer than the separation xi: the condition is not met, so the "
         "bound promises nothing here.",
-        got=apart,
-        want=f"at least {xi:g}",
+        got={"v_i": v, "v'_i": w},
+        want=f"values that are at least {xi:g} apart; these are {apart:.4g} apart",
     )
     return a, b, v, w, m
 
@@ -191,6 +220,7 @@ def _pair(given, gamma: float, xi: float):
 
 ex_3_3 = Exercise(
     "ex_3_3",
+    answers=("most_kl", "false_alarm"),
     hints=(
         "KL is a mean over I* of log((1/k) / alpha_j). For which alpha_j >= gamma is it largest?",
         "At alpha_j = gamma for all of them; what is left goes to the distractors.",
@@ -291,6 +321,7 @@ def _below(alpha: np.ndarray, k: int, gamma: float) -> None:
 
 ex_3_4 = Exercise(
     "ex_3_4",
+    answers=("gamma_of", "least_pair_mass"),
     hints=(
         "The best wrong logit: put -inf where the right one is (`scatter`), then take the maximum.",
         "`torch.linalg.matrix_norm(W, 2)` is the largest singular value. The least margin "

@@ -13,6 +13,7 @@ from grokkit.classroom.checks.expect import as_array, expect, require
 
 ex_4_1 = Exercise(
     "ex_4_1",
+    answers=("power_of_loss",),
     hints=(
         "Choose the records first: a bool array, two conditions joined with `&`.",
         "`np.polyfit(x, y, 1)` gives slope and intercept of the line of least squares.",
@@ -104,6 +105,7 @@ def _(power):
 
 ex_4_2 = Exercise(
     "ex_4_2",
+    answers=("exact_cross_entropy",),
     hints=(
         "Subtract the right logit from all logits (`gather`), and take the right class out of "
         "the sum: -inf in its place (`scatter`) has the exponential 0.",
@@ -186,6 +188,7 @@ def _(loss):
 
 ex_4_3 = Exercise(
     "ex_4_3",
+    answers=("score_gradient", "linear_bound"),
     hints=(
         "More attention on j means less on all others: h moves from where it is towards v_j.",
         "dh/dl_j = alpha_j (v_j - h). Then take the dot product with g, for every position.",
@@ -285,6 +288,7 @@ W_2 = torch.tensor([[0.0, 2.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0
 
 ex_4_4 = Exercise(
     "ex_4_4",
+    answers=("no_error", "no_passing", "no_reach", "no_match"),
     hints=(
         "`starved(network)` gives the gradient and the three factors of whatever you try.",
         "No error: make the logit of class 0 large. Nothing passed on: a small W. No reach: hardly "
@@ -335,10 +339,15 @@ def _way(number: int):
     return test
 
 
-ex_4_4.property("an answer without error is deaf, with the rest alive")(_way(0))
-ex_4_4.property("a matrix that passes nothing on is deaf, with a large error")(_way(1))
-ex_4_4.property("a position without attention is deaf, with a large error")(_way(2))
-ex_4_4.property("and so is one with all three factors alive")(_way(3))
+for number, statement in enumerate(
+    (
+        "an answer without error is deaf, with the rest alive",
+        "a matrix that passes nothing on is deaf, with a large error",
+        "a position without attention is deaf, with a large error",
+        "and so is one with all three factors alive",
+    )
+):
+    ex_4_4.property(statement, looks_at=(number,))(_way(number))
 
 
 def _starved(name: str, network) -> tuple[float, float, float, float]:

@@ -6,12 +6,13 @@ import torch
 
 from grokkit import theory
 from grokkit.classroom.checks.exercise import Exercise
-from grokkit.classroom.checks.expect import as_array, expect, require
+from grokkit.classroom.checks.expect import any_of, as_array, expect, require
 
 # --- 5.1 if decay were alone --------------------------------------------------------------
 
 ex_5_1 = Exercise(
     "ex_5_1",
+    answers=("steps_of_pure_decay",),
     hints=(
         "After t steps the norm is (1 - a)^t times what it was, with a = eta * w.",
         "Take logarithms of (1 - a)^t * norm0 <= r_max, and mind that log(1 - a) is negative.",
@@ -23,26 +24,62 @@ ex_5_1 = Exercise(
 
 @ex_5_1.property("after so many steps, and no fewer, the norm is there")
 def _(steps):
-    # (1 - 0.1)^t <= 0.5 from t = 6.58 on; (5) has 13.9, and a = w would mean 0.37.
-    exact = math.log(0.5) / math.log(0.9)
+    # (1 - 0.1)^t <= 0.45 from t = 7.58 on; (5) has 15.97, and a = w would mean 1.15.
+    exact = math.log(0.45) / math.log(0.9)
     expect(
-        steps(8.0, 4.0, 0.2, 0.5),
-        7,
-        cause="Each step leaves 0.9 of the norm: 0.9^7 is the first power that is 0.5 or less.",
+        steps(8.0, 3.6, 0.2, 0.5),
+        8,
+        cause="Each step leaves 0.9 of the norm: 0.9^8 is the first power that is 0.45 or less.",
         mistakes={
-            "This is (5); pure decay takes half of it.": 2 / 0.1 * math.log(2),
-            "This is (5), rounded up; pure decay takes half of it.": 14,
-            "This is (5), rounded down; pure decay takes half of it.": 13,
+            "This is (5); pure decay takes half of it.": -2 / 0.1 * math.log(0.45),
+            "This is (5), rounded up; pure decay takes half of it.": 16,
+            "This is (5), rounded down; pure decay takes half of it.": 15,
             "A whole number is asked for: round up.": exact,
-            "It was rounded down; after 6 steps the norm is still above r_max.": 6,
+            "It was rounded down; after 7 steps the norm is still above r_max.": 7,
+            "The same amount is taken off at each step. Decay multiplies what is there: the "
+            "smaller the norm, the less it loses.": any_of(5, 6, 44, 45),
             "log(1 - a) is not -a: the norm is multiplied with 1 - a at each step.": (
-                10 * math.log(2)
+                -10 * math.log(0.45)
             ),
-            "The share lost at each step is eta * w, not w alone.": 1,
+            "The share lost at each step is eta * w, not w alone.": 2,
             "The share lost at each step is eta * w, not eta alone.": 4,
-            "The sign: both logarithms are negative.": -7,
+            "The sign: both logarithms are negative.": any_of(-7, -8, -exact),
+            "This is one step too many: is the first norm counted as well?": 9,
+        },
+    )
+
+
+@ex_5_1.property("a step that is needed in part is needed")
+def _(steps):
+    # From t = 6.2 on.
+    expect(
+        steps(10.0, 5.2, 0.2, 0.5),
+        7,
+        cause="0.9^6 is 0.53, and 0.9^7 is 0.48: 0.52 is reached with the seventh step.",
+        mistakes={
+            "It was rounded to the nearest; after 6 steps the norm is still above r_max.": 6,
             "This is one step too many: is the first norm counted as well?": 8,
         },
+    )
+
+
+@ex_5_1.property("a norm that equals r_max is there")
+def _(steps):
+    # Halved twice, without rounding.
+    expect(
+        steps(4.0, 1.0, 1.0, 0.5),
+        2,
+        cause="Each step leaves half of the norm, so after 2 steps it is 1.",
+        mistakes={
+            "With a norm *equal* to r_max it is there. Is there a >= where a > belongs, or a + 1 "
+            "in place of rounding?": 3
+        },
+    )
+    expect(
+        steps(3.0, 3.0, 1.0, 0.5),
+        0,
+        cause="It is there from the beginning.",
+        mistakes={"A norm *equal* to r_max is there already: no step is needed.": 1},
     )
 
 
@@ -53,9 +90,8 @@ def _(steps):
         94,
         cause="a is 0.005: log(25 / 40) / log(0.995) is 93.8.",
         mistakes={
-            "Decay multiplies; it does not subtract the same amount at each step.": math.ceil(
-                (1 - 25 / 40) / 0.005
-            ),
+            "The same amount is taken off at each step. Decay multiplies what is there: the "
+            "smaller the norm, the less it loses.": any_of(75, 76, 3000, 3001),
             "Natural logarithms in both places, or the same in both: their ratio counts.": (
                 math.ceil(math.log10(25 / 40) / math.log(0.995))
             ),
@@ -76,6 +112,7 @@ def _(steps):
 
 ex_5_2 = Exercise(
     "ex_5_2",
+    answers=("hold_norm",),
     hints=(
         "The joint norm: the square root of the sum of all squares, of all held parameters.",
         "The norm of a list of norms is the joint norm, `torch.stack([...]).norm()`.",
@@ -154,6 +191,7 @@ def _(hold):
 
 ex_5_3 = Exercise(
     "ex_5_3",
+    answers=("growing_step",),
     hints=(
         "Which direction of U makes W' longest, for a given length of U? Mind the minus sign.",
         "With U = -c W / |W|, the new norm is (1 - a)|W| + eta c. When is that above |W|?",
@@ -219,13 +257,14 @@ def _grows(step, matrix: torch.Tensor, eta: float, w: float) -> None:
 
 
 def _short(step, matrix: torch.Tensor, eta: float, w: float) -> None:
-    length, least = _step(step, matrix, eta, w).norm(), w * matrix.double().norm()
+    update, least = _step(step, matrix, eta, w), w * matrix.double().norm()
+    length = update.norm()
     require(
         length <= 1.1 * least * (1 + 1e-6),
         "The step is longer than it has to be: straight outward, a little more than w |W| is "
         "enough. (Not for one size of W only.)",
-        got=length,
-        want=f"a norm of U of at most {1.1 * least:.4g}",
+        got=update,
+        want=f"a norm of U of at most {1.1 * least:.4g}; it is {length:.4g}",
     )
 
 
@@ -233,6 +272,7 @@ def _short(step, matrix: torch.Tensor, eta: float, w: float) -> None:
 
 ex_5_4 = Exercise(
     "ex_5_4",
+    answers=("predict", "first_at"),
     hints=(
         "Earliest: n' = (1 - a) n - a f. Add f on both sides: n' + f = (1 - a)(n + f).",
         "So n + f is a pure decay from norm0 + f to r_max + f: exercise 5.1, without rounding.",

@@ -6,13 +6,14 @@ import numpy as np
 import torch
 
 from grokkit.classroom.checks.exercise import Exercise
-from grokkit.classroom.checks.expect import as_array, expect, require
+from grokkit.classroom.checks.expect import any_of, as_array, expect, require
 from grokkit.theory import kl_score_gradient, pl_constant_claimed
 
 # --- 6.1 the pull on a score --------------------------------------------------------------
 
 ex_6_1 = Exercise(
     "ex_6_1",
+    answers=("pull_of_kl",),
     hints=(
         "log alpha_i is l_i minus the logarithm of the sum of all e^l. Differentiate that.",
         "Its derivative with respect to l_j is [i = j] - alpha_j. Weight with alpha*_i and sum "
@@ -29,11 +30,15 @@ def right_pull(scores: torch.Tensor, oracle: torch.Tensor, beta: float) -> torch
     return torch.from_numpy(kl_score_gradient(oracle.numpy(), alpha.numpy(), beta)) / len(scores)
 
 
-def pulls(scores: torch.Tensor, oracle: torch.Tensor, beta: float) -> dict[str, torch.Tensor]:
+def pulls(scores: torch.Tensor, oracle: torch.Tensor, beta: float) -> dict[str, Any]:
     """What known mistakes give."""
     right, alpha = right_pull(scores, oracle, beta), scores.softmax(dim=1)
     across = beta * (scores.softmax(dim=0) - oracle) / len(scores)
     ratio = -beta * oracle / alpha / len(scores)
+    raw = beta * (scores.exp() - oracle) / len(scores)
+    uniform = torch.full_like(oracle, 1 / oracle.shape[1])
+    even = (oracle > 0) / (oracle > 0).sum(dim=1, keepdim=True)
+    others = [uniform] if torch.allclose(even.to(oracle.dtype), oracle) else [uniform, even]
     return {
         "The sign is the other way round: this is the step downhill, not the gradient.": -right,
         "The softmax is taken over the examples; attention sums to 1 over the positions.": across,
@@ -44,7 +49,26 @@ def pulls(scores: torch.Tensor, oracle: torch.Tensor, beta: float) -> dict[str, 
         "row, through the softmax.": ratio,
         "That is alpha_j times the gap, as in the derivative of a square: KL has no such "
         "factor, for its 1/alpha_j cancels it.": right * alpha,
+        "e^l is no attention yet: each row of shares must sum to 1.": raw,
+        "Half of it is missing. log alpha_j is a difference of two terms, and a score stands in "
+        "both of them: in the second for every position of its row.": any_of(
+            -beta * oracle / len(scores), -beta * oracle
+        ),
+        "The oracle was taken for uniform; take the one that is given, row by row.": any_of(
+            *(beta * (alpha - one) / len(scores) for one in others)
+        ),
     }
+
+
+def cause_of_pull(got: Any, otherwise: str) -> str:
+    """The cause, or where a nan in the answer comes from."""
+    array = as_array(got)
+    if array is None or not np.isnan(array).any():
+        return otherwise
+    return (
+        "There is nan in it: 0 times the logarithm of 0, where the oracle is 0. Take the oracle's "
+        "own logarithm out before you differentiate: it does not depend on the scores."
+    )
 
 
 @ex_6_1.property("for one example it is (45)")
@@ -52,10 +76,15 @@ def _(pull):
     scores = torch.tensor([[0.4, -1.0, 0.1, 1.5]], dtype=torch.float64)
     oracle = torch.tensor([[0.5, 0.0, 0.5, 0.0]], dtype=torch.float64)
     right = right_pull(scores, oracle, 0.3)
+    got = pull(scores, oracle, 0.3)
     expect(
-        pull(scores, oracle, 0.3),
+        got,
         right,
-        cause="There is one example here, so it is beta (alpha_j - alpha*_j).",
+        cause=cause_of_pull(
+            got,
+            "There is one example here: (45), times the strength. Hold it against a difference: "
+            "raise one score by 0.001, and look by how much the penalty grows.",
+        ),
         mistakes={
             **pulls(scores, oracle, 0.3),
             "The strength beta is missing.": right / 0.3,
@@ -75,10 +104,13 @@ def _(pull):
     )
     right = right_pull(scores, oracle, 2.0)
     mean = 3 * right.mean(dim=0, keepdim=True).expand(3, 5)
+    got = pull(scores, oracle, 2.0)
     expect(
-        pull(scores, oracle, 2.0),
+        got,
         right,
-        cause="Each score is in one example only, whose share of the mean is one third.",
+        cause=cause_of_pull(
+            got, "Each score is in one example only, whose share of the mean is one third."
+        ),
         mistakes={
             **pulls(scores, oracle, 2.0),
             "The mean over the examples is missing: each counts 1/N.": 3 * right,
@@ -105,6 +137,7 @@ def _(pull):
 
 ex_6_2 = Exercise(
     "ex_6_2",
+    answers=("noise_for", "shuffled_for"),
     hints=(
         "`torch.Generator().manual_seed(step)` makes numbers that depend on the step alone; hand "
         "it to `torch.randn` as `generator`.",
@@ -291,6 +324,7 @@ def _(_noise, shuffled):
 
 ex_6_3 = Exercise(
     "ex_6_3",
+    answers=("near", "far"),
     hints=(
         "near: let the distractors have a little, eps in all, evenly. How large is D? And each "
         "entry of delta?",
@@ -380,6 +414,7 @@ def _(_near, far):
 
 ex_6_4 = Exercise(
     "ex_6_4",
+    answers=("late_power", "inverse_law"),
     hints=(
         "log D = log C - r log t is a straight line over log t. `numpy.polyfit(x, y, 1)` gives "
         "its slope first, then where it begins.",
@@ -399,6 +434,14 @@ DIVERGENCE = np.where(TIMES >= 5, 3 / TIMES**1.5, 2 * np.exp(-TIMES))
 def slope_of(x: np.ndarray, y: np.ndarray) -> float:
     """The slope of the line of least squares."""
     return float(np.polyfit(x, y, 1)[0])
+
+
+def through_two(x: np.ndarray, y: np.ndarray, i: int, j: int) -> tuple[float, float, float]:
+    """Floor, slope and R^2 of the line through two of the points."""
+    slope = (y[i] - y[j]) / (x[i] - x[j])
+    floor = y[i] - slope * x[i]
+    missed = ((y - floor - slope * x) ** 2).sum()
+    return floor, slope, 1 - missed / ((y - y.mean()) ** 2).sum()
 
 
 @ex_6_4.property("of a power law it is the power, above 0")
@@ -435,15 +478,21 @@ def _(power, _law):
             ),
         },
     )
-    bent = np.array([9.0, 1.0, 0.5, 0.1])
+    # Scattered, and unevenly spaced: the line through two of the points is another one.
+    t, bent = np.array([1.0, 2.0, 3.0, 8.0, 60.0]), np.array([9.0, 1.0, 0.2, 0.3, 0.01])
+    x, y = np.log(t), np.log(bent)
     expect(
-        power(np.array([1.0, 2.0, 4.0, 8.0]), bent, 2.0),
-        -slope_of(np.log([2.0, 4.0, 8.0]), np.log(bent[1:])),
-        cause="The record at `since` itself counts; and use all that follow, by least squares, not "
-        "the first and the last of them.",
+        power(t, bent, 2.0),
+        -slope_of(x[1:], y[1:]),
+        cause="The record at `since` itself counts; and use all that follow, by least squares.",
         mistakes={
-            "The record at `since` itself is left out.": -slope_of(
-                np.log([4.0, 8.0]), np.log(bent[2:])
+            "The record at `since` itself is left out.": -slope_of(x[2:], y[2:]),
+            "This is the slope from the first record to the last one; use all of them, by least "
+            "squares.": any_of(-(y[-1] - y[1]) / (x[-1] - x[1]), -(y[-1] - y[2]) / (x[-1] - x[2])),
+            "This is the mean of the slopes from each record to the next; use the line of least "
+            "squares.": -(np.diff(y[1:]) / np.diff(x[1:])).mean(),
+            "The line was forced through the origin; it has an intercept, log C.": (
+                -(x[1:] * y[1:]).sum() / (x[1:] ** 2).sum()
             ),
         },
     )
@@ -501,5 +550,8 @@ def _(_power, law):
                 1 - missed / (epochs**2).sum(),
             ),
             "There is no floor: the line goes through the origin.": (0.0, origin, through),
+            "The line goes through two of the points; take the line of least squares.": any_of(
+                *(through_two(1 / betas, epochs, i, j) for i in range(4) for j in range(i))
+            ),
         },
     )

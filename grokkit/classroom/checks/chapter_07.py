@@ -36,6 +36,7 @@ def as_tensors(given: Any, like: Tensors) -> Tensors:
 
 ex_7_1 = Exercise(
     "ex_7_1",
+    answers=("keep_largest",),
     hints=(
         "Count first: how many entries of this matrix are to go? `round(share * number)`.",
         "`argsort` gives *places*, smallest first, and decides between equal values by itself.",
@@ -137,6 +138,7 @@ def _(keep):
 
 ex_7_2 = Exercise(
     "ex_7_2",
+    answers=("rewind", "random_mask"),
     hints=(
         "A float times a bool: the entry stays, or becomes 0. Names that the mask lacks stay.",
         "As many entries, other places: shuffle the mask itself. `torch.randperm(n, generator=g)` "
@@ -239,6 +241,7 @@ def _(_rewind, mask):
 
 ex_7_3 = Exercise(
     "ex_7_3",
+    answers=("masked_step",),
     hints=(
         "What must not be seen has to go before anybody looks: mask the gradient first.",
         "The norm of all gradients together is the norm of their norms, those without a mask "
@@ -349,6 +352,7 @@ def _(masked_step):
 
 ex_7_4 = Exercise(
     "ex_7_4",
+    answers=("same_network",),
     hints=(
         "Multiply what goes into a ReLU with s > 0. What comes out?",
         "So scale the unit's column of W_1 *and its bias* by s, and its row of W_2 by 1/s.",

@@ -15,6 +15,7 @@ Tensor = torch.Tensor
 
 ex_8_1 = Exercise(
     "ex_8_1",
+    answers=("pull_of_entropy",),
     hints=(
         "First with respect to the attention: the derivative of -alpha_i log alpha_i is "
         "-(log alpha_i + 1).",
@@ -97,6 +98,7 @@ def _(pull):
 
 ex_8_2 = Exercise(
     "ex_8_2",
+    answers=("mean_and_share",),
     hints=(
         "Sum over the heads first: what is left is [example, pos].",
         "A bool tensor picks entries: `summed[informative]` are all informative masses in a row.",
@@ -185,6 +187,7 @@ def _(both):
 
 ex_8_3 = Exercise(
     "ex_8_3",
+    answers=("cancelling_values",),
     hints=(
         "Only the changes v_i - v'_i matter. Write down what they add up to in h - h'.",
         "Divide each head's change by its share: then all heads weigh the same, and you need "
@@ -246,6 +249,7 @@ def _(values):
 
 ex_8_4 = Exercise(
     "ex_8_4",
+    answers=("my_pull",),
     hints=(
         "First who needs help: `informative & (attention < gamma)`. If nobody does, all is 0.",
         "The derivative of -log alpha_j with respect to the scores is alpha - e_j (1 at j, 0 "

@@ -51,6 +51,7 @@ def adder(p: int, frequencies: dict[int, float]) -> Tensor:
 
 ex_9_1 = Exercise(
     "ex_9_1",
+    answers=("spectrum",),
     hints=(
         "For one k: `torch.cos(2 * torch.pi * k * n / p) @ embedding` is the sum over the "
         "numbers, a vector. Its squared length is what you need; the same with the sine.",
@@ -133,6 +134,7 @@ def _(spectrum):
 
 ex_9_2 = Exercise(
     "ex_9_2",
+    answers=("key_waves", "two_losses"),
     hints=(
         "m: `table[total == s].mean(dim=0)` for every s, with total[a, b] = (a + b) % p.",
         "The sum over s' is a matrix product of a p x p matrix of cosines with m; the matrices of "
@@ -274,6 +276,7 @@ def _(_waves, losses):
 
 ex_9_3 = Exercise(
     "ex_9_3",
+    answers=("in_disguise", "without_disguise"),
     hints=(
         "What can be added to the logits of one pair without changing any answer, nor how sure "
         "of it the network is?",
@@ -389,6 +392,7 @@ def _(disguise, cure):
 
 ex_9_4 = Exercise(
     "ex_9_4",
+    answers=("key_set", "shared"),
     hints=(
         "Sort the frequencies by their power, largest first, without 0. Take one after the other "
         "until they hold the share.",

@@ -17,6 +17,7 @@ NAN = math.nan
 
 ex_10_1 = Exercise(
     "ex_10_1",
+    answers=("came_sooner",),
     hints=(
         "Four cases: both came, one of the two did not, the other did not, neither did. "
         "`math.isnan(epoch)` asks whether it did not.",
@@ -173,6 +174,7 @@ def _(sooner):
 
 ex_10_2 = Exercise(
     "ex_10_2",
+    answers=("verdict",),
     hints=(
         "First one part: count True, count None, and what is needed, 4/5 of n rounded up.",
         "It holds if there are enough True; it fails if True and None together are too few; "
@@ -288,6 +290,7 @@ def _(verdict):
 
 ex_10_3 = Exercise(
     "ex_10_3",
+    answers=("experiment",),
     hints=(
         "Begin every arm from `base`: `base.with_(...)` changes what you name and nothing else.",
         'The baseline has no prior: kl_strength=0. The three others have prior="kl" and the same '
@@ -395,6 +398,7 @@ def _(arms):
 
 ex_10_4 = Exercise(
     "ex_10_4",
+    answers=("chance_of_a_yes",),
     hints=(
         "One look at n seeds: add up `math.comb(n, yes) * share**yes * (1 - share)**(n - yes)` "
         "over all yes from 4/5 n, rounded up.",

@@ -2,10 +2,13 @@
 
 :func:`expect` holds an answer against the right one. Where they differ it looks for the
 mistake: first among the *mistakes* that the check lists with the answer each would give,
-then for what is common to all exercises (nothing returned, a transposition, a lost sign).
+then for what is common to all exercises (nothing returned, another shape or type, a
+transposition, a lost sign).
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -13,6 +16,15 @@ import torch
 
 RTOL, ATOL = 1e-5, 1e-7
 """How far an answer may be off, relative and absolute: float32 passes, a slip does not."""
+
+SIZE_TOL = 1e-6
+"""How far it may be off in any case, relative to the largest number that is involved.
+
+A difference of two numbers near 5 is 0 to within what float32 says of 5, and not of 0."""
+
+NOTHING = "The function returned nothing: is there a `return` at its end?"
+
+_inputs: ContextVar[Callable[[], Any]] = ContextVar("_inputs", default=lambda: None)
 
 
 class Wrong(Exception):
@@ -23,11 +35,38 @@ class Wrong(Exception):
         want: what was expected, as shown.
         cause: the likely cause; empty for the property's own.
         note: how the two differ.
+        known: whether the answer is one that a known mistake gives.
     """
 
-    def __init__(self, got: str = "", want: str = "", cause: str = "", note: str = "") -> None:
+    def __init__(
+        self, got: str = "", want: str = "", cause: str = "", note: str = "", known: bool = False
+    ) -> None:
         super().__init__(cause or note or f"got {got}, expected {want}")
         self.got, self.want, self.cause, self.note = got, want, cause, note
+        self.known = known
+
+
+class AnyOf(tuple[Any, ...]):
+    """Several answers that one and the same mistake may give."""
+
+
+def any_of(*answers: Any) -> AnyOf:
+    """For ``mistakes`` of :func:`expect`: the answers that one sentence fits."""
+    return AnyOf(answers)
+
+
+@contextmanager
+def with_inputs(inputs: Callable[[], Any]) -> Iterator[None]:
+    """Tell :func:`expect`, as long as this lasts, what the learner's code was given.
+
+    Args:
+        inputs: gives the latest input, of any type; tolerances grow with its numbers.
+    """
+    token = _inputs.set(inputs)
+    try:
+        yield
+    finally:
+        _inputs.reset(token)
 
 
 def expect(
@@ -37,7 +76,7 @@ def expect(
     cause: str = "",
     mistakes: Mapping[str, Any] | None = None,
     rtol: float = RTOL,
-    atol: float = ATOL,
+    atol: float | None = None,
 ) -> None:
     """Hold an answer against the one that is right.
 
@@ -47,21 +86,28 @@ def expect(
     Args:
         got: what the learner's code gave.
         want: what is right.
-        cause: the likely cause if they differ; empty for the property's own.
-        mistakes: the answer that a known mistake gives, by the sentence that names it. The
-            first that the answer agrees with is taken for the cause.
+        cause: the likely cause if they differ; empty for the property's own. If shape or type
+            differ, that is the cause, whatever this says.
+        mistakes: the answer that a known mistake gives, by the sentence that names it; several
+            answers with :func:`any_of`. The first that the answer agrees with is taken for the
+            cause.
         rtol: how far off numbers may be, relative to ``want``.
-        atol: how far off they may be in any case.
+        atol: how far off they may be in any case; None for what float32 can hold of the largest
+            number in ``want`` and in what the learner's code was given.
 
     Raises:
         Wrong: they differ.
     """
+    if atol is None:
+        atol = max(ATOL, SIZE_TOL * max(_size(want), _size(_inputs.get()())))
     if alike(got, want, rtol, atol):
         return
     for sentence, answer in (mistakes or {}).items():
-        if alike(got, answer, rtol, atol):
-            raise Wrong(show(got), show(want), sentence)
-    raise Wrong(show(got), show(want), _common_cause(got) or cause, _difference(got, want))
+        answers = answer if isinstance(answer, AnyOf) else (answer,)
+        if any(alike(got, one, rtol, atol) for one in answers):
+            raise Wrong(show(got), show(want), sentence, known=True)
+    said = _common_cause(got) or _shape_cause(got, want) or cause
+    raise Wrong(show(got), show(want), said, _difference(got, want, atol))
 
 
 def require(condition: Any, cause: str, got: Any = None, want: str = "") -> None:
@@ -145,9 +191,21 @@ def show(value: Any, most: int = 60) -> str:
     return text if array.size <= most else f"{text}  (shape {array.shape})"
 
 
+def _size(value: Any) -> float:
+    """The largest finite number, wherever it stands in a value; whole ones do not count."""
+    if isinstance(value, Mapping):
+        return max(map(_size, value.values()), default=0.0)
+    array = as_array(value)
+    if array is None:
+        return max(map(_size, value), default=0.0) if isinstance(value, tuple | list) else 0.0
+    if array.dtype.kind not in "fc":
+        return 0.0
+    return float(np.abs(array[np.isfinite(array)]).max(initial=0.0))
+
+
 def _common_cause(got: Any) -> str:
     if got is None:
-        return "The function returned nothing: is there a `return` at its end?"
+        return NOTHING
     if got is Ellipsis:
         return "The function returned `...`, the place for your code."
     if callable(got):
@@ -155,7 +213,130 @@ def _common_cause(got: Any) -> str:
     return ""
 
 
-def _difference(got: Any, want: Any) -> str:
+# --- another shape, or another type -------------------------------------------------------
+
+
+def _shape_cause(got: Any, want: Any) -> str:
+    """A cause for an answer of another type or shape than was expected; else nothing."""
+    if isinstance(want, Mapping):
+        return _dict_cause(got, want)
+    a, b = as_array(got), as_array(want)
+    if a is not None and b is not None:
+        return _axes_cause(got, a, want, b)
+    if b is None and isinstance(want, tuple | list) and isinstance(got, tuple | list):
+        if len(got) != len(want):
+            return f"{len(got)} things came back; expected: {len(want)}."
+        parts = enumerate(zip(got, want, strict=True), 1)
+        return _first({f"the one at place {i}": pair for i, pair in parts})
+    if b is None and not isinstance(want, str | tuple | list):
+        return ""
+    if isinstance(want, str) and isinstance(got, str):
+        return ""
+    return f"This is {_kind_of(got)}; expected: {_asked(want)}.{_advice(got)}"
+
+
+def _dict_cause(got: Any, want: Mapping[Any, Any]) -> str:
+    if not isinstance(got, Mapping):
+        return f"This is {_kind_of(got)}; expected: {_asked(want)}."
+    missing = [str(name) for name in want if name not in got]
+    more = [str(name) for name in got if name not in want]
+    if missing:
+        return f"In the dict there is no {', '.join(missing)}."
+    if more:
+        return f"In the dict {', '.join(more)} is too many; expected: {_asked(want)}."
+    return _first({str(name): (got[name], want[name]) for name in want})
+
+
+def _first(pairs: Mapping[str, tuple[Any, Any]]) -> str:
+    """What is to be said of the first part whose shape or type differs, if any does."""
+    for name, (got, want) in pairs.items():
+        said = "It is None." if got is None and want is not None else _shape_cause(got, want)
+        if said:
+            return f"{name[0].upper() if ' ' in name else name[0]}{name[1:]}: {said}"
+    return ""
+
+
+def _axes_cause(got: Any, a: np.ndarray, want: Any, b: np.ndarray) -> str:
+    """Of two arrays; lists of whole numbers may differ in length: that is their content."""
+    if a.shape == b.shape:
+        return ""
+    expected = f"expected: {_asked(want)}"
+    if a.ndim == 0:
+        return f"This is a single number; {expected}. Is something summed up that should not be?"
+    if b.ndim == 0 and a.size == 1:
+        where = "a list" if isinstance(got, tuple | list) else f"an array of shape {a.shape}"
+        return f"The number is in {where}; {expected}. Take it out, with `[0]` or `.item()`."
+    if b.ndim == 0 and isinstance(got, tuple):
+        return f"{len(got)} things came back; {expected}. Return that alone."
+    if b.ndim == 0:
+        return f"{a.size} numbers came back; {expected}. If they are its terms, sum the terms."
+    if a.ndim == b.ndim == 1:
+        same = b.dtype.kind in "iu"
+        return "" if same else f"{a.size} numbers came back; expected: {b.size}."
+    shapes = f"The shape is {a.shape}; expected: {b.shape}."
+    if a.ndim > b.ndim and a.shape[-b.ndim :] == b.shape and a.size == b.size:
+        return f"{shapes} There is an axis too many in front: `[0]` takes it off."
+    if a.ndim > b.ndim and a.shape[: b.ndim] == b.shape and a.size == b.size:
+        return f"{shapes} There is an axis too many at the end: is it left by `keepdim=True`?"
+    if a.ndim > b.ndim:
+        return f"{shapes} There is an axis too many: is a sum over it missing?"
+    if a.ndim < b.ndim and a.size == b.size:
+        return f"{shapes} An axis is missing; keep it though its length is 1."
+    if a.ndim < b.ndim:
+        return f"{shapes} An axis is missing: is something summed up that should not be?"
+    if sorted(a.shape) == sorted(b.shape):
+        return f"{shapes} The axes are in another order."
+    return f"{shapes} Do numbers broadcast where they should not, or is it another axis?"
+
+
+def _asked(want: Any) -> str:
+    """What was expected, in words, with its shape."""
+    if isinstance(want, str):
+        return "a text"
+    if isinstance(want, Mapping):
+        return f"a dict with the names {', '.join(map(str, want))}"
+    array = as_array(want)
+    if array is None:
+        return f"{len(want)} things"
+    if array.ndim == 0:
+        return "True or False" if array.dtype.kind == "b" else "a single number"
+    if array.ndim == 1:
+        return f"{len(array)} number{'s' * (len(array) != 1)}"
+    return f"numbers in the shape {array.shape}"
+
+
+def _kind_of(got: Any) -> str:
+    """What came back, in words."""
+    kinds = {str: "text", Mapping: "a dict", set: "a set", list: "a list", tuple: "a tuple"}
+    named = next((name for kind, name in kinds.items() if isinstance(got, kind)), "")
+    if named:
+        return named
+    array = as_array(got)
+    if array is None:
+        return f"a value of type {type(got).__name__}"
+    return "a number" if array.ndim == 0 else "an array of numbers"
+
+
+def _advice(got: Any) -> str:
+    """What to do with an answer that is no numbers where numbers are expected."""
+    if isinstance(got, str):
+        return " Return the value itself, without quotes, `str()` or an f-string."
+    if isinstance(got, Mapping):
+        return " Return what is in it, without the names."
+    if isinstance(got, set | frozenset):
+        return " A set has no order: make a list of it."
+    if isinstance(got, tuple | list):
+        none = any(part is None for part in got)
+        return (
+            " There is a None in it." if none else " Its parts are no numbers, or differ in size."
+        )
+    return " `list(...)` makes a list of it." if hasattr(got, "__next__") else ""
+
+
+# --- the same shape -----------------------------------------------------------------------
+
+
+def _difference(got: Any, want: Any, atol: float) -> str:
     """How the answer differs, where that can be said in a sentence that suits any exercise."""
     a, b = as_array(got), as_array(want)
     if b is None or a is None:
@@ -166,7 +347,7 @@ def _difference(got: Any, want: Any) -> str:
     if a.shape != b.shape:
         swapped = " Swap two axes?" if a.ndim > 1 and sorted(a.shape) == sorted(b.shape) else ""
         return f"The answer has shape {a.shape}; expected: {b.shape or 'a single number'}.{swapped}"
-    if a.ndim == 2 and a.shape[0] == a.shape[1] and np.allclose(a.T, b, RTOL, ATOL):
+    if a.ndim == 2 and a.shape[0] == a.shape[1] and np.allclose(a.T, b, RTOL, atol):
         return "The answer is transposed."
     if a.dtype.kind == "b" and b.dtype.kind == "b":
         return f"{int((a != b).sum())} of {a.size} entries differ."
@@ -174,7 +355,7 @@ def _difference(got: Any, want: Any) -> str:
         return "The answer has nan in it, such as 0/0 or 0 times the logarithm of 0 gives."
     if a.dtype.kind in "fc" and b.dtype.kind in "fc" and np.isfinite([a, b]).all() and np.any(b):
         factor = (a * b).sum() / (b * b).sum()
-        if not np.isclose(factor, 0) and np.allclose(a, factor * b, RTOL, ATOL):
+        if not np.isclose(factor, 0) and np.allclose(a, factor * b, RTOL, atol):
             return (
                 "The sign is the other way round."
                 if np.isclose(factor, -1)

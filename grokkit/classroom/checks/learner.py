@@ -9,7 +9,8 @@ from the code that marks it.
 import inspect
 import sysconfig
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -22,6 +23,10 @@ TO_DO = "your code here"
 
 _PACKAGE = str(Path(__file__).parents[2])
 _LIBRARIES = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+CHANGED = "grokkit_changed"
+"""What a function that lives in another process says of its last call: the names of the
+arguments that it changed there."""
+
 _NOTEBOOK = ("<ipython-input", "<stdin>", "<string>", "<cell")
 
 
@@ -38,6 +43,25 @@ class LearnerError(Exception):
         self.text, self.attempted = text, attempted
 
 
+@dataclass
+class Call:
+    """One call of a learner's function.
+
+    Attributes:
+        number: which of the answers was called, from 0.
+        inputs: the arguments by name.
+        returned: what came back; None if it raised.
+        came_back: whether it did.
+        changed: the names of the arguments that the function changed.
+    """
+
+    number: int
+    inputs: list[tuple[str, Any]]
+    returned: Any = None
+    came_back: bool = False
+    changed: list[str] = field(default_factory=list)
+
+
 class Recorded:
     """A learner's function, as a check calls it.
 
@@ -46,14 +70,15 @@ class Recorded:
 
     Args:
         function: what the learner wrote.
-        calls: where to keep the arguments, by name, of each call.
+        calls: where to keep each call.
+        number: which of the answers it is, from 0.
     """
 
     def __init__(
-        self, function: Callable[..., Any], calls: list[list[tuple[str, Any]]] | None = None
+        self, function: Callable[..., Any], calls: list[Call] | None = None, number: int = 0
     ) -> None:
-        self.function = function
-        self.calls: list[list[tuple[str, Any]]] = [] if calls is None else calls
+        self.function, self.number = function, number
+        self.calls: list[Call] = [] if calls is None else calls
         self.__name__ = getattr(function, "__name__", "answer")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -62,15 +87,48 @@ class Recorded:
         Raises:
             LearnerError: it raised.
         """
-        self.calls.append(_named(self.function, args, kwargs))
+        call = Call(self.number, named(self.function, args, kwargs))
+        self.calls.append(call)
         try:
-            return self.function(
-                *map(copied, args), **{name: copied(value) for name, value in kwargs.items()}
-            )
+            call.returned, call.changed = called(self.function, args, kwargs)
         except LearnerError:
             raise
         except (Exception, SystemExit) as error:
             raise of_learner(error) from error
+        call.came_back = True
+        return call.returned
+
+
+def called(
+    function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> tuple[Any, list[str]]:
+    """What a function gives for copies of its arguments, and the names of those it changed."""
+    own = copied(list(args)), copied(dict(kwargs))
+    returned = function(*own[0], **own[1])
+    before, after = named(function, args, kwargs), named(function, *own)
+    pairs = zip(before, after, strict=True)
+    changed = [name for (name, was), (_, now) in pairs if not unchanged(was, now)]
+    return returned, changed or list(getattr(function, CHANGED, ()))
+
+
+def unchanged(was: Any, now: Any) -> bool:
+    """Whether an argument is as it was before the call; see :func:`copied`."""
+    if was is now:
+        return True
+    if type(was) is not type(now):
+        return False
+    if isinstance(was, torch.Tensor | np.ndarray):
+        if was.shape != now.shape or was.dtype != now.dtype:
+            return False
+        return bool(((was == now) | ((was != was) & (now != now))).all())
+    if type(was) in (list, tuple):
+        return len(was) == len(now) and all(map(unchanged, was, now))
+    if type(was) is dict:
+        return list(was) == list(now) and all(unchanged(was[name], now[name]) for name in was)
+    try:
+        return bool(was == now or was != was)
+    except Exception:  # what is no plain value has no say here
+        return True
 
 
 def of_learner(error: BaseException) -> LearnerError:
@@ -94,20 +152,20 @@ def is_own(filename: str) -> bool:
 
 
 def copied(value: Any) -> Any:
-    """A copy of arrays and tensors, also those in lists, tuples and dicts."""
+    """A copy of arrays, tensors, lists, tuples, sets and dicts, and of what is in them."""
     if isinstance(value, torch.Tensor):
         return value.clone()
     if isinstance(value, np.ndarray):
         return value.copy()
-    if type(value) in (list, tuple):
+    if type(value) in (list, tuple, set):
         return type(value)(map(copied, value))
     if type(value) is dict:
         return {key: copied(part) for key, part in value.items()}
     return value
 
 
-def _named(
-    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+def named(
+    function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> list[tuple[str, Any]]:
     """The arguments of a call, by the names that the learner gave them."""
     try:

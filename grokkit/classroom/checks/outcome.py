@@ -49,8 +49,9 @@ class Result:
         inputs: the input it failed on: name and value, as shown.
         got: what the learner's code gave, as shown.
         want: what was expected, as shown.
-        cause: the likely cause, a sentence.
-        note: how the answer differs from the one expected, a sentence.
+        cause: the likely cause, a sentence; before an attempt, how to begin.
+        note: how the answer differs from the one expected, a sentence; of several answers,
+            which are right so far.
         traceback: the learner's own frames and their error.
         held: how many properties held.
         afterword: what a correct answer is told.
@@ -87,7 +88,8 @@ class Result:
             start = (
                 f"Write your code into the cell above. A first hint: check.{self.exercise}.hint()"
             )
-            return [("to begin", start)]
+            start = self.cause or start
+            return [*([("so far", self.note)] if self.note else []), ("to begin", start)]
         if self.outcome == "correct":
             held = f"all {self.held} properties hold" if self.held > 1 else "its property holds"
             return [("checked", held), *([("note", self.afterword)] if self.afterword else [])]
@@ -120,7 +122,7 @@ class Result:
     def _repr_html_(self) -> str:
         def cell(name: str, text: str) -> str:
             text = html.escape(text)
-            prose = name in ("must hold", "differs", "likely cause", "to begin", "checked", "note")
+            prose = name not in ("input", "your answer", "expected", "traceback")
             return text if prose else f"<pre style='margin:0;background:none'>{text}</pre>"
 
         left = "text-align:left;vertical-align:top"

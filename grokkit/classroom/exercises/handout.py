@@ -1,6 +1,9 @@
 """A folder for students: lessons, exercises, and nothing that tells a solution."""
 
+import json
+import re
 import shutil
+import tomllib
 from pathlib import Path
 
 from grokkit.classroom.exercises import generate
@@ -10,7 +13,8 @@ from grokkit.errors import refuse
 README = """\
 # {title}
 
-`course/` holds the lessons, `exercises/` the exercises. To open them:
+`course/` holds the lessons, `exercises/` the exercises; `RESULTS.md` is what the recorded runs
+showed. To open them:
 
 ```
 python -m venv .venv
@@ -58,12 +62,81 @@ def handout(
     lessons = [*sorted(course.glob("*.ipynb")), *pictures]
     written += [_copy(path, target / "course" / path.relative_to(course)) for path in lessons]
     written.append(_copy(constraints, target / "constraints.txt"))
+    results = course.parent / "RESULTS.md"
+    if results.exists():
+        written.append(_copy(results, target / results.name))
     readme = target / "README.md"
     readme.write_text(
         README.format(title="grokkit: lessons and exercises", version=grokkit.__version__),
         encoding="utf-8",
     )
-    return [*written, readme]
+    written.append(readme)
+    address = _repository(course)
+    for path in written:
+        _mend(path, target, address)
+    return written
+
+
+def dead_links(text: str, at: Path) -> list[str]:
+    """Where the relative links of a Markdown text lead nowhere.
+
+    Args:
+        text: what stands in a file or a cell.
+        at: the folder that it stands in.
+    """
+    return [link["to"] for link in _LINK.finditer(text) if _is_dead(link["to"], at)]
+
+
+_LINK = re.compile(r"(?P<picture>!?)\[(?P<says>[^\[\]]*)\]\((?P<to>[^()\s]+)\)")
+_ELSEWHERE = re.compile(r"[a-z][a-z+.-]*:|#")
+
+
+def _is_dead(to: str, at: Path) -> bool:
+    return not _ELSEWHERE.match(to) and not (at / to.partition("#")[0]).exists()
+
+
+def _mend(path: Path, target: Path, address: str | None) -> None:
+    """Let the links of a file that lead nowhere lead to the repository, or be plain words."""
+
+    def mended(text: str) -> str:
+        return _LINK.sub(instead, text)
+
+    def instead(link: re.Match[str]) -> str:
+        if not _is_dead(link["to"], path.parent):
+            return link[0]
+        found = (path.parent / link["to"]).resolve()
+        if address is None or link["picture"] or not found.is_relative_to(target.resolve()):
+            return link["says"]
+        inside = found.relative_to(target.resolve()).as_posix()
+        # For a file GitHub forwards `tree` to `blob`.
+        return f"[{link['says']}]({address}/tree/HEAD/{inside})"
+
+    if path.suffix == ".md":
+        text = path.read_text(encoding="utf-8")
+        if dead_links(text, path.parent):
+            path.write_text(mended(text), encoding="utf-8", newline="\n")
+    if path.suffix != ".ipynb":
+        return
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    changed = False
+    for cell in notebook["cells"]:
+        text = "".join(cell["source"])
+        if cell["cell_type"] == "markdown" and dead_links(text, path.parent):
+            cell["source"] = mended(text).splitlines(keepends=True)
+            changed = True
+    if changed:
+        text = json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
+        path.write_text(text, encoding="utf-8", newline="\n")
+
+
+def _repository(course: Path) -> str | None:
+    """The address that the checkout's ``pyproject.toml`` calls the repository."""
+    project = course.resolve().parent / "pyproject.toml"
+    if not project.exists():
+        return None
+    urls = tomllib.loads(project.read_text(encoding="utf-8")).get("project", {}).get("urls", {})
+    address = urls.get("Repository")
+    return address and address.removesuffix("/").removesuffix(".git")
 
 
 def _copy(source: Path, target: Path) -> Path:

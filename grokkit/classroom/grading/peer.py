@@ -15,7 +15,7 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-from grokkit.classroom.checks.learner import LearnerError, of_learner
+from grokkit.classroom.checks.learner import CHANGED, LearnerError, called, of_learner
 from grokkit.classroom.grading.codec import CodecError, decode, encode
 
 LARGEST_FRAME = 32 * 2**20
@@ -102,11 +102,16 @@ class Peer:
         number, args, kwargs = value
         if type(number) is not int or not 0 <= number < len(self._functions):
             raise Gone("a function that was never handed out")
-        return self._functions[number](*args, **kwargs)
+        return called(self._functions[number], args, kwargs)
 
     def _stand_in(self, number: int, name: str, parameters: list[str]) -> Callable[..., Any]:
         def function(*args: Any, **kwargs: Any) -> Any:
-            return self.ask("call", (number, args, kwargs))
+            answer = self.ask("call", (number, args, kwargs))
+            if type(answer) is not tuple or len(answer) != 2 or type(answer[1]) is not list:
+                raise Gone("no answer of a function")
+            # What it did to its arguments over there cannot be seen here.
+            setattr(function, CHANGED, [str(name)[:100] for name in answer[1]])
+            return answer[0]
 
         function.__name__ = name
         kind = inspect.Parameter.POSITIONAL_OR_KEYWORD

@@ -30,12 +30,19 @@ def decides_always(tokens, targets):
     return [j for j in range(tokens.shape[1]) if list(pairs(j)) and all(pairs(j))]
 
 
+def scaled_in_place(attention, informative):
+    attention *= informative.sum()
+    return -attention[informative].log().mean()
+
+
 VARIANTS = {
     "ex_1_1": [
         Variant("divide it by k", lambda informative: informative.float()),
         Variant("number of positions T", lambda informative: informative / informative.shape[1]),
         Variant("of all examples together", lambda informative: informative / informative.sum()),
         Variant("mask negated", lambda informative: ~informative / (~informative).sum()),
+        Variant("summed over the examples", lambda m: m / m.sum(dim=0)),
+        Variant("there is an axis too many at the end", lambda m: m[..., None] / m.sum()),
         Variant("must match", lambda m: m / m.sum(dim=1), outcome="raised"),
     ],
     "ex_1_2": [
@@ -49,7 +56,15 @@ VARIANTS = {
         ),
         Variant("oracle 1/k is missing", lambda a, m: -a[m].log().mean()),
         Variant("before the logarithm", lambda a, m: (1 / (a[m] * m.sum())).mean().log()),
-        Variant("is a 2 or a 1/2 written", lambda a, m: -(a[m] * m.sum()).log().sum() / 2),
+        Variant("true entries: 3 here", lambda a, m: -(a[m] * m.sum()).log().sum() / 2),
+        Variant("true entries: 3 here", lambda a, m: -(a[m] * 2).log().sum() / 2),
+        Variant("true entries: 3 here", lambda a, m: -(a[m] * len(a)).log().sum() / len(a)),
+        Variant("true entries: 3 here", lambda a, m: (0.5 * (1 / (m.sum() * a[m])).log()).sum()),
+        Variant("sum the terms", lambda a, m: -(a[m] * m.sum()).log() / m.sum()),
+        Variant("return that alone", lambda a, m: (m.sum(), -(a[m] * m.sum()).log().mean())),
+        Variant("without quotes", lambda a, m: f"{-(a[m] * m.sum()).log().mean()}"),
+        Variant("without the names", lambda a, m: {"KL": -(a[m] * m.sum()).log().mean()}),
+        Variant("changed its argument attention", scaled_in_place),
         Variant("nothing", lambda a, m: print("", end="")),
     ],
     "ex_1_3": [
@@ -60,6 +75,11 @@ VARIANTS = {
             "two equal numbers",
             lambda s, t: sum((b, a) in s or a == b for a, b in t if (a, b) != (3, 3)) / len(t),
         ),
+        Variant(
+            "asked as well",
+            lambda s, t: sum((b, a) in s for a, b in t) / len([p for p in t if p[0] != p[1]]),
+        ),
+        Variant("percentage", lambda s, t: 100 * sum((b, a) in s for a, b in t) / len(t)),
         Variant(
             "43 or 113",
             lambda s, t: sum(b * 43 + a in [c * 43 + d for c, d in s] for a, b in t) / len(t),

@@ -18,6 +18,10 @@ def exchange(rest):
     return answer
 
 
+def centroid(h, a, v):
+    return (h - a * v) / (1 - a)
+
+
 def meet(shares, ratio, centroid=(0.0, 0.0), length=None):
     """A pair whose first value is `ratio(a, b)` times its second."""
 
@@ -120,6 +124,13 @@ VARIANTS = {
         Variant("not yet weighted", exchange(lambda rest, a, b: rest / (1 - a))),
         Variant("h - h'", lambda h, a, v, b, w: h - (b * w + (h - a * v) / (1 - a) * (1 - b))),
         Variant("still in it: take it out", lambda h, a, v, b, w: h + b * w),
+        Variant("*towards* the token", lambda h, a, v, b, w: centroid(h, a, v) * (1 + b) - b * w),
+        Variant("h was taken for m", lambda h, a, v, b, w: b * w + (1 - b) * h),
+        Variant("h was taken for m", lambda h, a, v, b, w: h - a * (v - h) + b * (w - h)),
+        Variant(
+            "here it was added",
+            lambda h, a, v, b, w: h + a * (v - centroid(h, a, v)) - b * (w - centroid(h, a, v)),
+        ),
         Variant("without their share", lambda h, a, v, b, w: h - v + w),
         Variant(
             "the old value is still in it",
@@ -137,6 +148,7 @@ VARIANTS = {
         Variant("below 1", meet(lambda g: (g, 1.0), lambda a, b: b / a)),
         Variant("closer than", meet(rising, lambda a, b: b / a, length=4.0)),
         Variant("suit one gamma", meet(rising, lambda a, b: 1.5 if a == 0.2 else 2.5)),
+        Variant("is there a `return`", lambda gamma, separation: None),
         Variant("five things", lambda gamma, separation: (gamma, 2 * gamma)),
     ],
     "ex_3_3": [

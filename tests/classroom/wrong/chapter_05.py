@@ -17,6 +17,22 @@ def decay(a=lambda eta, w: eta * w, rounded=math.ceil, log=lambda a: math.log(1 
     return answer
 
 
+def loop(there, lost=lambda norm, norm0, a: a * norm):
+    """Steps counted one by one, until the norm is `there`."""
+
+    def answer(norm0, r_max, eta, w):
+        norm, steps = norm0, 0
+        while not there(norm, r_max):
+            norm, steps = norm - lost(norm, norm0, eta * w), steps + 1
+        return steps
+
+    return answer
+
+
+def at_most(norm, r_max):
+    return norm <= r_max
+
+
 def hold(norm, only=True, limit=False):
     def answer(weights, names, radius):
         scale = radius / norm([weights[name] for name in names], weights)
@@ -80,6 +96,11 @@ VARIANTS = {
         Variant("half of it", lambda n, r, eta, w: math.ceil(2 / (eta * w) * math.log(n / r))),
         Variant("round up", decay(rounded=float)),
         Variant("rounded down", decay(rounded=math.floor)),
+        Variant("to the nearest", decay(rounded=round)),
+        Variant("*equal* to r_max", decay(rounded=lambda t: int(t) + 1)),
+        Variant("*equal* to r_max", loop(lambda norm, r_max: norm < r_max)),
+        Variant("the same amount", loop(at_most, lambda norm, norm0, a: a * norm0)),
+        Variant("the same amount", loop(at_most, lambda norm, norm0, a: a)),
         Variant("not w alone", decay(lambda eta, w: w)),
         Variant("not eta alone", decay(lambda eta, w: eta)),
         Variant("log(1 - a) is not -a", decay(rounded=float, log=lambda a: -a)),
@@ -96,6 +117,7 @@ VARIANTS = {
         Variant("makes nan", hold(joint)),
     ],
     "ex_5_3": [
+        Variant("is there a `return`", lambda W, eta, w: None),
         Variant("the step goes inward", lambda W, eta, w: 1.05 * w * W),
         Variant("the step is too short", lambda W, eta, w: -eta * w * 1.05 * W),
         Variant("sideways", lambda W, eta, w: w * W.flip(0) * torch.tensor([[1.0], [-1.0]])),

@@ -10,6 +10,25 @@ def pull(scores, oracle, beta):
     return beta * (scores.softmax(dim=1) - oracle) / len(scores)
 
 
+def with_nan(scores, oracle, beta):
+    """By autograd, of a KL with 0 log 0 in it."""
+    scores = scores.clone().requires_grad_()
+    kl = (oracle * oracle.log() - oracle * scores.log_softmax(dim=1)).sum(dim=1).mean()
+    return torch.autograd.grad(beta * kl * kl / kl.detach(), scores)[0]
+
+
+def ends(times, divergence, since):
+    x, y = np.log(times[times >= since]), np.log(divergence[times >= since])
+    return (y[0] - y[-1]) / (x[-1] - x[0])
+
+
+def two_points(betas, epochs):
+    slope = (epochs[-1] - epochs[0]) / (1 / betas[-1] - 1 / betas[0])
+    missed = epochs - (epochs[0] + slope * (1 / betas - 1 / betas[0]))
+    spread = ((epochs - epochs.mean()) ** 2).sum()
+    return epochs[0] - slope / betas[0], slope, 1 - (missed**2).sum() / spread
+
+
 def normal(gradients, step):
     random = torch.Generator().manual_seed(step)
     return {name: torch.randn(one.shape, generator=random) for name, one in gradients.items()}
@@ -97,6 +116,11 @@ VARIANTS = {
         Variant("over the examples", lambda s, o, b: b * (s.softmax(dim=0) - o) / len(s)),
         Variant("no attention yet", lambda s, o, b: b * (s - o) / len(s)),
         Variant("respect to the attention", lambda s, o, b: -b * o / s.softmax(1) / len(s)),
+        Variant("no attention yet: each row", lambda s, o, b: b * (s.exp() - o) / len(s)),
+        Variant("half of it is missing", lambda s, o, b: -b * o / len(s)),
+        Variant("taken for uniform", lambda s, o, b: b * (s.softmax(1) - 1 / s.shape[1]) / len(s)),
+        Variant("taken for uniform", lambda s, o, b: pull(s, (o > 0) / (o > 0).sum(1)[:, None], b)),
+        Variant("0 times the logarithm of 0", with_nan),
         Variant("beta is missing", lambda s, o, b: pull(s, o, 1.0)),
         Variant("each counts 1/n", lambda s, o, b: b * (s.softmax(dim=1) - o)),
         Variant("all entries", lambda s, o, b: pull(s, o, b) / (1 if len(s) == 1 else s.shape[1])),
@@ -139,6 +163,8 @@ VARIANTS = {
         Variant("rate of an exponential", lambda x, y, s: power(np.exp(x), y, np.exp(s)), law),
         Variant("all records are used", lambda x, y, s: power(x, y, 0), law),
         Variant("itself is left out", lambda x, y, s: power(x, y, s + 1e-9), law),
+        Variant("to the last one", ends, law),
+        Variant("through two of the points", power, two_points),
         Variant("exchanged", power, lambda b, e: (law(b, e)[1], law(b, e)[0], law(b, e)[2])),
         Variant("over 1/beta", power, lambda b, e: law(1 / b, e)),
         Variant("not its square", power, lambda b, e: (*law(b, e)[:2], law(b, e)[2] ** 0.5)),
