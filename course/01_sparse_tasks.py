@@ -240,7 +240,8 @@ beside(
 
 # %% [markdown]
 # So what if mirror images are kept on one side of the split? We give it more of the pairs to learn
-# from, 70 %. (Is half of them not enough? Leave `train_fraction` out below, and see.)
+# from, 70 %. (Half of them is a slower case: leave `train_fraction` out below, and see how
+# much is right at the end although attention has long arrived.)
 
 # %% tags=["nbval-ignore-output"]
 unordered = grokkit.train(live.with_(split="unordered", train_fraction=0.7))

@@ -276,12 +276,12 @@ for run, seed in enumerate(classroom.seed.values):
     last = "never below it" if below != below else f"last below it at {below:.0f}"
     least = float(one.min_informative_mass.sel(epoch=grokked))
     print(
-        f"seed {seed}: gamma {gamma:.2g}, {last}; grokked at {grokked:.0f}, with least {least:.2g}"
+        f"seed {seed}: gamma {gamma:.2g}, {last}; half of the unseen pairs at {grokked:.0f}, with least {least:.2g}"
     )
 
 # %% [markdown]
 # Even so there is no rule in it. One run never falls below its line, one has left it behind almost at
-# once, and one groks while it is *below*: on its training sums it has no error and just this margin,
+# once, and one has half of the unseen pairs right while it is *below*: on its training sums it has no error and just this margin,
 # and some number gets less attention than $\gamma$. That is no breach of (27), which speaks of two
 # sequences together; it is one of $B_\gamma$. **Meeting $B_\gamma$ is not what ends the
 # wait.** Keep this in mind whenever you read that generalisation comes "when the threshold is crossed".
@@ -602,7 +602,7 @@ for arm in ("decay 1", "decay 1, adversarial", "norm held, adversarial"):
 # | --- | --- | --- |
 # | The distance of two pooled vectors is bounded by the attention on what differs | proved, and checked on a network | nothing |
 # | The threshold $\gamma$, measured on a network that has memorised, is met before it understands | one live run; five recorded ones above | a much sharper $L_f$ |
-# | The oracle without control of the norm falls short; the oracle with control of the MLP's norm *alone* falls short too | five of five seeds each | a longer run |
+# | The oracle without control of the norm falls short; with the MLP's norm held *and no decay of any other weight* it falls short too (the arm "norm held" of section 3 keeps that decay) | five of five seeds each | a longer run |
 # | One norm to grok at, for AdamW on the whole data | five of five seeds, in each of the settings asked | another setting of AdamW |
 # | One norm to grok at, for every way of training | **not so**: none of five seeds | – |
 # | Some adversary keeps a network at chance at the very norm at which the others grok | five of five seeds, at one strength; a weaker one loses, five of five | – |

@@ -7,14 +7,14 @@
 #
 # But *we* know where it should look. The oracle is two numbers, half of the attention each. So why
 # not tell it? Add to the loss how far attention is from the oracle, and let the gradient do the
-# rest. The paper does, and reports that the wait melts away.
+# rest. The paper does, and says that this eliminates the plateau "entirely".
 #
 # **Can we tell it where to look? And if it helps: is it because of what we said, or only because
 # somebody kept talking?**
 #
 # | | |
 # | --- | --- |
-# | **After this lesson you can** | add a KL penalty to a loss and derive what it does to the scores; fit a 1/β law with a floor and read both off; test a speed-up with controls of the same size and no content; find out with a few lines of scipy whether a theorem's rate holds; tell a 1/t law from an exponential in a picture |
+# | **After this lesson you can** | add a KL penalty to a loss and derive what it does to the scores; fit a law with a floor, seed by seed or pooled, and say what the two R² mean; test a speed-up with controls of the same size and no content; find the setting in which a gain goes away, and say what it depended on; find out with a few lines of scipy whether a theorem's rate holds |
 # | **You need** | lessons 01 and 04; lesson 02 for KL and the oracle |
 # | **Time** | 30 minutes to read; the code runs in under a minute on one core |
 # | **Based on** | equations (6), (7), (45), (48), Theorem 5.2 and Figure 3 of the paper (sources at the end) |
@@ -114,10 +114,10 @@ beside("06 epochs saved by beta 1 instead of 0.1", my_epochs_saved, saved, "epoc
 
 # %% [markdown]
 # It works: one line in the loss, and the wait is much shorter. But look at the last three lines of
-# the table. From β = 0.1 on attention has arrived by the first record, before anything is
-# memorised. And then the network waits *all the same*, and for as long. The plateau has a second
-# part, which no prior on attention can shorten: knowing where to look is not yet knowing how to
-# add.
+# the table. From β = 0.1 on attention has arrived by the first record after the start, before the
+# train sums are memorised. And then the network waits *all the same*, and for about as long. The
+# plateau has a second part, which a stronger prior does not shorten: knowing where to look is not yet
+# knowing how to add.
 #
 # ## 3. The 1/β law and its floor
 #
@@ -127,40 +127,54 @@ beside("06 epochs saved by beta 1 instead of 0.1", my_epochs_saved, saved, "epoc
 #
 # $$t_{\text{grok}}(\beta) \approx t_{\text{floor}} + \frac{s}{\beta}$$
 #
-# Over $1/\beta$ this is a straight line, and its fit one line of code:
+# Over $1/\beta$ this is a straight line. In code:
 
 
 # %%
 def inverse_fit(betas, epochs):
-    """Slope and floor of epochs = floor + slope / beta, by least squares."""
-    slope, floor = np.polyfit(1 / np.array(betas), epochs, 1)
-    return slope, floor
+    """Slope, floor and R^2 of epochs = floor + slope / beta, by least squares."""
+    x = 1 / np.asarray(betas)
+    slope, floor = np.polyfit(x, epochs, 1)
+    return slope, floor, np.corrcoef(x, epochs)[0, 1] ** 2
 
 
 # %% [markdown]
-# Five seeds for each strength, recorded at a learning rate five times smaller than the live one:
+# Five seeds for each strength, recorded at a learning rate five times smaller than the live one. Once
+# a line for each seed, and once a single line for all runs:
 
 # %%
 recorded = experiments.recorded("kl-acceleration")
-arms = {
-    beta: recorded.isel(run=(recorded.arm == f"KL {beta:g}").values)
-    for beta in (0.01, 0.03, 0.1, 0.3, 1, 3)
-}
-medians = {beta: float(grok_epoch(arm, 0.95).fillna(np.inf).median()) for beta, arm in arms.items()}
-slope, floor = inverse_fit(list(medians), list(medians.values()))
-print(f"medians: floor {floor:,.0f} epochs, slope {slope:,.0f} epochs x β")
-for beta, median in medians.items():
-    arrived = arms[beta].epoch.where(arms[beta].kl < 0.1).min("epoch").median().item()
+betas = (0.01, 0.03, 0.1, 0.3, 1, 3)
+arms = [recorded.isel(run=(recorded.arm == f"KL {beta:g}").values) for beta in betas]
+epochs = np.array([grok_epoch(arm, 0.95).values for arm in arms])  # [beta, seed]
+assert np.isfinite(epochs).all()  # all of them came there
+for seed, one in enumerate(epochs.T):
+    slope, floor, r2 = inverse_fit(betas, one)
+    print(f"seed {seed}: floor {floor:,.0f} epochs, slope {slope:.0f} epochs x β, R² {r2:.2f}")
+slope, floor, r2 = inverse_fit(np.repeat(betas, 5), epochs.ravel())
+print(f"pooled: floor {floor:,.0f} epochs, slope {slope:.0f} epochs x β, R² {r2:.2f}")
+
+# %% [markdown]
+# **Which line is which?** The claim of section 8 fits each seed alone, and so does the left half of
+# the figure below; the explorer pools all thirty runs. The pooled line is the mean of the five. But a
+# seed that is slow at *every* strength just has a high floor on a line of its own; under one line for
+# all, that is a misfit. So the pooled R² is lower than most, and neither is wrong: one asks "is each
+# seed's curve straight?", the other "how well does β foretell a run?".
+
+# %%
+for beta, arm, one in zip(betas, arms, epochs, strict=True):
+    arrived = arm.epoch.where(arm.kl < 0.1).min("epoch").median().item()
     print(
-        f"β = {beta:<5g} measured {median:6,.0f}, on the line {floor + slope / beta:6,.0f}; "
+        f"β = {beta:<5g} median {np.median(one):6,.0f}, on the pooled line {floor + slope / beta:6,.0f}; "
         f"KL below 0.1 at {arrived:5,.0f}"
     )
 
 # %% [markdown]
-# Slide through the strengths and see their runs, and their place on the line:
+# Slide through the strengths and see their runs, and their place on the pooled line. (Here attention
+# has "arrived" a little earlier than in the table: when each number has 80 % of its half.)
 
 # %% tags=["nbval-ignore-output"]
-strengths = ["baseline", *(f"KL {beta:g}" for beta in arms)]
+strengths = ["baseline", *(f"KL {beta:g}" for beta in betas)]
 widgets.KLExplorer(recorded.isel(run=recorded.arm.isin(strengths).values))
 
 # %%
@@ -169,15 +183,18 @@ viz.row_figure("kl-acceleration", recorded)
 # %% [markdown]
 # A line through such points always looks good: on the axis of $1/\beta$ the weakest prior stands far
 # out on its own, and the strong ones huddle together at the left. So look at the printed columns
-# instead. The line is wrong in the middle, and the claim, stated before the runs
-# ($R^2$ of at least 0.9, in four of five seeds), fails. What the runs do show is coarser:
+# instead. The line is far off at β = 0.03, and the claim (an $R^2$ of at least 0.9, in four of five
+# seeds) is **not reproduced**. Nor is its weaker sister, "the stronger the prior, the sooner", as a rank
+# correlation. What the runs do show is coarser:
 #
-# - there is a **floor**, far above the epoch of memorising, so that no prior "removes the plateau
-#   entirely", as the paper has it;
-# - it is reached at about β = 0.1, and ten or thirty times that strength buys nothing more;
-# - attention's own time does fall with β, but by far more than ten from 0.01 to 0.1. A weak
-#   penalty has the loss for an opponent; and AdamW, which divides a gradient by its own size, does
-#   not care *how much* stronger than the loss a strong one is.
+# - there is a **floor**, far above the epoch of memorising: "removes the plateau entirely" is not
+#   reproduced in any seed. (Figure 3 of the paper has a floor, too.)
+# - it is reached at about β = 0.1; what ten or thirty times that strength buys, if anything, is
+#   within the spread of the seeds;
+# - attention's own time is no 1/β law either. From 0.01 to 0.1 it falls by more than ten, and from
+#   there to 1 by less than our records can tell. Our reading: a weak penalty has the loss for an
+#   opponent; and AdamW, which divides a gradient by its own size, does not care *how much* stronger
+#   than the loss a strong one is.
 #
 # ## 4. The control: what we say, or that we talk?
 #
@@ -226,15 +243,121 @@ rate = grok_epoch(controls["no prior, twice the rate"], 0.95).item()
 beside("06 grok epoch with twice the rate", my_rate_epoch, rate)
 
 # %% [markdown]
-# In this one run the impostors are of no use: a living gradient without meaning does not end the
-# wait. Over five seeds (table of section 6, and the right of the figure) they help a little at
-# most, and nowhere near as much. What the prior *says* is what counts.
+# In this one run the impostors are of no use. Over five seeds (right half of the figure in section 3)
+# they come long after the prior in every one. That they do not help *at all* is only partly
+# reproduced, as the table of section 8 says: in two seeds the shuffled signs are ahead of no prior by
+# more than our margin. Most of the gain is in what the prior *says*.
 #
 # But twice the learning rate buys about as much as the oracle does, without knowing anything! So
 # "the prior saves so many epochs" is no statement about structure until it is made at the same
-# rate. The last line makes it: at twice the rate, the prior still comes out ahead.
+# rate. The last line makes it: at twice the rate the prior still comes out ahead. So it does in five
+# of five recorded seeds at five times the rate, for 95 % of the unseen; for 99 % in only three, and so
+# that claim is "partly".
 #
-# ## 5. The twist: the theorem is about another oracle
+# ## 5. The control that said no
+#
+# Look once more at the picture of section 2. The strong priors bring the network to *one half* of the
+# unseen sums at once, and there it stays for a long time. Which half?
+
+# %% tags=["nbval-ignore-output"]
+early = histories[1].sel(epoch=200)[["mirrored_accuracy", "unmirrored_accuracy"]]
+print("β = 1, live, epoch 200, share of the unseen pairs that is right")
+print(f"    mirror image (b, a) was trained on:  {early.mirrored_accuracy.item():.2f}")
+print(f"    mirror image is unseen as well:      {early.unmirrored_accuracy.item():.2f}")
+
+# %% [markdown]
+# Who looks evenly at a and b cannot tell (a, b) from (b, a), and so gets every mirror image for
+# nothing. An ugly suspicion: is the gain no more than that?
+#
+# There is a split that can tell. The **unordered split** keeps (a, b) and (b, a) on one side, so
+# that no unseen pair has a trained mirror image. It needs more pairs to be learnable, 70 % instead of
+# 50 %, and so it has a control of its own: as many pairs, split as ever.
+#
+# *Five seeds with the unordered split. In how many does the prior (β = 1) come to 95 % of the unseen
+# in at most 0.8 of the epochs that it takes without?*
+
+# %%
+my_seeds_with_a_gain = None
+
+# %%
+evidence = experiments.row("kl-acceleration").evidence(recorded)
+splits = {
+    "50 %, split by pair": "",
+    "70 %, split by pair": ", as many pairs",
+    "70 %, unordered split": ", unordered split",
+}
+gains = {}
+for words, split in splits.items():
+    alone, told = (evidence.grokked(name + split, 0.95) for name in ("baseline", "KL 1"))
+    gains[words] = told.sooner(alone, 0.8).count(True)
+    print(f"{words:21}  no prior {alone}")
+    print(f"{'':21}  β = 1    {told}; a gain in {gains[words]} of 5 seeds")
+
+# %%
+beside(
+    "06 seeds with a gain, unordered split",
+    my_seeds_with_a_gain,
+    gains["70 %, unordered split"],
+)
+
+# %% [markdown]
+# **Keep mirror images on one side of the split, and the gain is gone.** In the median the prior is even
+# behind. We had expected this control to pass. It is not the number of pairs: with as many, split by
+# pair, the gain is there. Three more questions can be put to the same runs. Are the epochs saved only
+# on mirror images? Are there fewer *different* sums to learn from? And where is attention by itself,
+# without any prior?
+
+# %%
+for words, split in splits.items():
+    by_name = {name: evidence.arm(name + split) for name in ("baseline", "KL 1")}
+    print(words)
+    for name, arm in by_name.items():
+        unseen = arm.epoch.where(arm.unmirrored_accuracy >= 0.95).min("epoch").median().item()
+        print(f"    {name:8} 95 % of the pairs without a trained mirror image at {unseen:,.0f}")
+    spec = evidence.arms["baseline" + split][0]
+    sums = spec.task.build(spec.seed).train.tokens[:, [0, 2]].sort(dim=1).values.unique(dim=0)
+    alone = by_name["baseline"]
+    arrived = alone.epoch.where(alone.kl < 0.1).min("epoch").median().item()
+    print(f"    trained sums of one seed, a + b and b + a counted once: {len(sums)}")
+    print(
+        f"    without the prior: memorised at {memorise_epoch(alone).median().item():,.0f}, "
+        f"KL below 0.1 at {arrived:,.0f}"
+    )
+
+# %% [markdown]
+# The first suspicion falls: split by pair, the prior is far ahead on pairs whose mirror image was not
+# trained on, too. So does the second: the first split has about as many different sums as the last,
+# and has the gain. The third question has an answer. Split by pair, attention finds the numbers long
+# after the network has memorised. With the unordered split it finds them by itself, *while* the
+# network memorises. There is no wait for attention, and nothing for a prior on attention to shorten.
+#
+# That fits the account of the paper. It does not fit any number of epochs "saved by the prior": the
+# gain belongs to a network, a task **and a split**. *Why* attention is early here we do not know. (A
+# guess: every trained pair comes both ways round, each with letters of its own, so letters are worth
+# less for memorising.)
+#
+# ## 6. The rival that knows nothing
+#
+# How much is the oracle worth, next to tools that know nothing of the task? In the figure of section 3
+# there are three: Grokfast and orthogonal gradients, which change the gradient, and Muon, another
+# optimizer.
+
+# %%
+told = evidence.grokked("KL 1", 0.95)
+for name in ("baseline", "Grokfast", "orthogonal gradient", "Muon"):
+    rival = evidence.grokked(name, 0.95)
+    print(f"{name:20} {rival}; the prior is sooner in {told.sooner(rival).count(True)} of 5 seeds")
+muon, adamw = evidence.grokked("Muon", 0.95), evidence.grokked("baseline", 0.95)
+print(f"medians: AdamW with the prior takes {told.median / muon.median:.1f} times Muon's epochs,")
+print(f"         AdamW without it {adamw.median / muon.median:.0f} times")
+
+# %% [markdown]
+# **Muon, which has never heard of an oracle, beats it in every seed, and by far.** It is not a matched
+# comparison: its learning rate is its own and 20 times larger. But it says how far from the fastest
+# our default optimizer is, and how little "faster than AdamW" means. (With orthogonal gradients the
+# network does not even memorise here, so that to beat them says little.)
+#
+# # ## 7. The twist: the theorem is about another oracle
 #
 # Theorem 5.2 says how fast attention arrives. It lets every score move freely against (45),
 #
@@ -245,18 +368,22 @@ beside("06 grok epoch with twice the rate", my_rate_epoch, rate)
 #
 # and argues: near the oracle, $\lVert\alpha - \alpha^*\rVert^2$ is at least a constant times $D$; so $D$
 # loses at least a fixed share of itself in each unit of time; so it falls **exponentially**. With
-# our oracle, $\tilde\beta = 1$ and its constants that is $D \le D_0\,e^{-t}$.
-#
-# *Attention starts out uniform, so $D_0 = \log 2.5 = 0.92$ nats. At $t = 100$ the theorem promises a
-# $D$ of at most $10^{-43}$. What will it be when we integrate the flow?*
+# our oracle, $\tilde\beta = 1$ and its constants that is $D \le D_0\,e^{-t}$. Attention starts out
+# uniform, so $D_0 = \log 2.5$:
+
+# %%
+target, start = oracle.numpy(), np.log(2.5)
+promised = theory.divergence_claimed(np.array([100.0]), start, target, 1.0)[0]
+print(f"D_0 is {start:.2f} nats; promised for t = 100: at most {promised:.0e}")
+
+# %% [markdown]
+# *What will $D$ be at $t = 100$ when we integrate the flow?*
 
 # %%
 my_divergence_at_100 = None
 
 # %%
 from scipy.integrate import solve_ivp
-
-target = oracle.numpy()
 
 
 def flow(t, scores):
@@ -271,7 +398,7 @@ at_100 = float(np.interp(100, times, ideal))
 beside("06 divergence at t = 100", my_divergence_at_100, round(at_100, 3), "nats")
 
 # %% [markdown]
-# A hundredth, and not $10^{-43}$. What went wrong?
+# Not even near. What went wrong?
 #
 # Call $\varepsilon$ the attention that is left on the distractors. Then $D$ is about
 # $\varepsilon$: it takes $\log\frac{1/2}{(1-\varepsilon)/2} \approx \varepsilon$. But every entry of
@@ -280,8 +407,8 @@ beside("06 divergence at t = 100", my_divergence_at_100, round(at_100, 3), "nats
 #
 # $$\frac{dD}{dt} \approx -\kappa\,D^2 \quad\Rightarrow\quad D \approx \frac{1}{\kappa\,t}.$$
 #
-# Attention crawls to a sparse oracle like $1/t$. The theorem's inequality is true of oracles that
-# put *some* mass on every position, and fails for the only kind that the paper uses. With $T$
+# Attention crawls to a sparse oracle like $1/t$. The theorem's inequality is true near oracles that
+# put *some* mass on every position, and fails for the kind that it is used with. With $T$
 # positions, $k$ of them informative, $\kappa = T / (k(T - k))$. In numbers:
 
 # %%
@@ -297,7 +424,7 @@ for t in (10, 100, 1000, 10_000):
 # $\gamma = 0.4$ (each of the two numbers gets 40 % of the attention):
 
 # %%
-start, goal = np.log(2.5), theory.delta_necessary(k=2, gamma=0.4)
+goal = theory.delta_necessary(k=2, gamma=0.4)
 bound = theory.kappa_guaranteed(length=5, k=2)
 print(f"the theorem:       {theory.time_claimed(start, goal, 1.0):.1f}")
 print(f"the flow itself:   {theory.sparse_time(start, goal, kappa, 1.0):.1f}")
@@ -311,8 +438,8 @@ print(f"guaranteed at all: {theory.sparse_time(start, goal, bound, 1.0):.0f}")
 
 # %% tags=["nbval-ignore-output"]
 run = grokkit.train(live.with_(kl_strength=1.0, epochs=400, record_every=2))
-epochs, real = run.epoch.values[1:], run.kl.values[0, 1:]
-clock = float(np.interp(-real[-1], -ideal, times)) / epochs[-1]  # units of flow time an epoch
+at, real = run.epoch.values[1:], run.kl.values[0, 1:]
+clock = float(np.interp(-real[-1], -ideal, times)) / at[-1]  # units of flow time an epoch
 guaranteed = theory.sparse_divergence(times, start, bound, 1.0)
 claimed = theory.divergence_claimed(times, start, target, 1.0)
 t = times / clock
@@ -321,11 +448,11 @@ viz.lines(
         viz.Line(t, guaranteed, "guaranteed", "gradient", {"marker": None}),
         viz.Line(t, ideal, "ideal flow, integrated", "test"),
         viz.Line(t, claimed, "the theorem's bound", "train"),
-        viz.Line(epochs, real, "a real run, β = 1", "structure"),
+        viz.Line(at, real, "a real run, β = 1", "structure"),
     ],
-    title="Attention arrives like 1/t, not exponentially",
+    title="The ideal flow goes like 1/t; a network plunges, then crawls",
     below="a straight line on these axes is a power of t; an exponential falls off a cliff",
-    x="epoch (log scale); below 2 for the flow only",
+    x="epoch (log scale; the run's records begin at 2)",
     y="KL(oracle ‖ attention) in nats",
     log="xy",
     xlim=(0.02, 450),
@@ -336,61 +463,42 @@ viz.lines(
 # %% [markdown]
 # The dashed line is what the theorem promises the flow: it drops off the picture almost at once, and
 # the flow stays behind, on its straight line, below what can be guaranteed. The network starts
-# late (its scores must first grow at all), then plunges faster than any flow, since AdamW makes
-# long steps of small gradients. But from a hundredth of a nat on it crawls, too:
+# late, then plunges faster than the flow. (Our reading: its scores must first grow at all; then AdamW
+# makes long steps of small gradients.) But from about a hundredth of a nat on it crawls, too:
 
 # %% tags=["nbval-ignore-output"]
-late = epochs >= 20
-power = np.polyfit(np.log(epochs[late]), np.log(real[late]), 1)[0]
+late = at >= 20
+power = np.polyfit(np.log(at[late]), np.log(real[late]), 1)[0]
 print(f"from epoch 20 on, D goes about as t to the power {power:.1f}")
 
 # %% [markdown]
 # Does this sink the $1/\beta$ law of section 3? For the flow it does not: it depends on
 # $\tilde\beta\,t$ alone, so whatever the shape of its curve, ten times the strength gets there in a
 # tenth of the time. Of (7), the $1/\beta$ survives and the logarithm does not. That the *network* did
-# not keep to $1/\beta$ must be due to what the flow leaves out: the loss, and AdamW.
+# not keep to $1/\beta$ must be due to what the flow leaves out: the loss, shared weights, AdamW.
 #
-# ## 6. Where this is weak
+# ## 8. Where this is weak
 #
-# Every claim was written down before its runs; the verdicts are computed from five seeds.
+# The verdicts are computed from five seeds. Claims were written down before their runs, except where
+# *after its runs* says what was added or changed, and why.
 
 # %%
 experiments.claims("kl-acceleration")
 
 # %% [markdown]
-# Three of these deserve a second look.
-#
-# **Keep mirror images on one side of the split, and the gain is gone.** We had expected this
-# control to pass. That split needs more pairs to be learnable, 70 % instead of 50 %; so perhaps
-# it is their number? No: with as many pairs, split as ever, the gain is there. Then look at
-# attention, at the moment when the training sums have just been memorised:
+# - **"Exponential"** was asked of records of every single epoch, and over the steep part only, from
+#   half of the first divergence to a hundredth of it. It is **undecided**: in most seeds a power of t
+#   and an exponential describe that part equally well, and the verdict had turned with the rounding of
+#   the records until near ties were left open. Section 7 is about what comes after.
+# - **At the size of the paper** (modulus 113) there are five seeds of two arms. The gain is there, and
+#   smaller: too small, at 99 %, for our rule of two thirds. (The second claim asks the same runs for
+#   four fifths.)
 
 # %%
-for split in ("as many pairs", "unordered split"):
-    for name in ("baseline", "KL 1"):
-        arm = recorded.isel(run=(recorded.arm == f"{name}, {split}").values)
-        left = arm.kl.where(arm.epoch == memorise_epoch(arm)).max("epoch").median().item()
-        median = grok_epoch(arm, 0.95).fillna(np.inf).median().item()
-        print(
-            f"{split:15} {name:8} KL when memorised {left:.2g} nats; "
-            f"95 % of the unseen at {median:,.0f}"
-        )
+at_paper_size = experiments.claims("kl-acceleration", "paper")
+experiments.Table([one for one in at_paper_size if one.parts])
 
 # %% [markdown]
-# With the unordered split attention finds the numbers *by itself* while the network memorises. (A
-# guess at the reason: it meets every pair both ways round, each with letters of its own, so the
-# letters are worth less.) There is no wait for attention, and so nothing for the prior to
-# shorten. What is left of the wait is all floor. So this failure speaks for the account, and
-# against any number of epochs saved as a property of the prior: it depends on the split.
-#
-# **Muon, which knows nothing of the task, beats the oracle** in every seed. It is not a matched
-# comparison, for its learning rate is its own and 20 times larger. But it shows how far from the
-# fastest our default optimizer is, and how little "faster than AdamW" means.
-#
-# **"Exponential"** was asked of records of every single epoch, and over the steep part only, from
-# half of the first divergence to a hundredth of it. There neither law describes a network better
-# than the other; section 5 is about what comes after.
-#
 # And what all of it shares: the strengths are ours (the paper does not give its β); the noise and
 # the shuffled signs act on $W_Q$ and $W_K$ only, where the true penalty reaches the embeddings, too;
 # and the prior knows the oracle. Who has an oracle for a problem that is no toy? Lesson 08 tries
@@ -404,10 +512,12 @@ for split in ("as many pairs", "unordered split"):
 #
 # | what we know | how sure | what would change it |
 # | --- | --- | --- |
-# | A KL prior on attention shortens the wait, down to a floor | five of five recorded seeds, at test accuracy 0.95, where attention waits at all | it did change: with an unordered split attention does not wait, and there is no gain |
+# | A KL prior shortens the wait, down to a floor, when (a, b) and (b, a) may lie on different sides of the split | five of five recorded seeds with half of the pairs, four of five with 70 % | a split by pair without a gain |
+# | With the unordered split the gain is gone; there attention does not wait | five recorded seeds, at one share of the pairs | another task or share at which attention waits in spite of that split |
+# | Muon, told nothing, comes several times sooner than the prior | five of five recorded seeds, at a learning rate of its own | a prior under Muon: is there still a gain? |
 # | The floor is no matter of attention: with a strong prior it has arrived long before | every recorded run with β of 0.1 or more | a prior on something else that lowers it |
-# | What the prior says counts, not that its gradient is alive | five recorded seeds against two impostors | an impostor that helps as much |
-# | A larger learning rate helps about as much; at the same rate the prior still helps | one live run, five recorded seeds | - |
+# | Most of the gain is in what the prior says, not in a live gradient | five recorded seeds against two impostors; that these do nothing is "partly" | an impostor that helps as much |
+# | A larger learning rate helps as well; at the same rate the prior still helps | five recorded seeds, to 95 %; to 99 % only three | more seeds |
 # | The grok epoch is not a floor plus $s/\beta$ | one of five seeds is as straight as was asked | a finer sweep between 0.01 and 0.1 |
 # | For a sparse oracle the flow arrives like $1/t$; the exponential theorem does not apply to it | derived, and integrated | nothing |
 # | So does a network, late | one live run | more seeds, other optimizers |
