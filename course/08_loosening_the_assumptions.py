@@ -559,21 +559,13 @@ beside(
 #
 # ## 6. Other optimizers, and the next token
 #
-# Lesson 05 showed that norms do not fall under every optimizer. Do all of them grok? And the last
-# door: networks that are really used do not answer one question at the end of a line. They predict
-# every next token from those before.
+# Lesson 05 showed that norms do not fall under every optimizer. Do all of them grok?
 
 # %%
 recorded("assumptions")
 
 # %%
 verdicts("assumptions")
-
-# %%
-recorded("autoregressive")
-
-# %%
-verdicts("autoregressive")
 
 # %% [markdown]
 # Another optimizer is another story: Muon is quick, SGD groks, and Lion never gets there, while its norm
@@ -592,6 +584,16 @@ print(textwrap.fill(goldilocks[0].seen, 90))
 # it must, if structure were all. With the structure given from the first step, the network still has to
 # learn to add, and lesson 09 asks how.
 #
+# The last door: networks that are really used do not answer one question at the end of a line. They
+# predict every next token from those before.
+
+# %%
+recorded("autoregressive")
+
+# %%
+verdicts("autoregressive")
+
+# %% [markdown]
 # For the next token the account holds in part. The prior brings every seed to the answer; without it
 # most do not come there in the epochs that they have. But in no seed was the answer memorised first:
 # where it came at all, it came for train and test strings together. As far as these runs go, it is a wait
@@ -631,7 +633,7 @@ for row in rows:
 # - Every oracle here was given by us. A teacher needs no oracle, but it needs to have been trained.
 #
 # **So which assumption does the story survive without?** Fixed places, cleanly. Small batches and some
-# optimizers: they grok, each at a norm of its own. Several heads, with the prior only. Other tasks,
+# optimizers: they grok, though not at one norm. Several heads, with the prior only. Other tasks,
 # in pieces. The next token: a wait, without grokking. Longer sequences: the prior has no part in it. And
 # an oracle is not needed, as long as somebody says *where*.
 #
