@@ -171,7 +171,7 @@ for beta, arm, one in zip(betas, arms, epochs, strict=True):
 
 # %% [markdown]
 # Slide through the strengths and see their runs, and their place on the pooled line. (Here attention
-# has "arrived" a little earlier than in the table: when each number has 80 % of its half.)
+# has "arrived" earlier than in the table: as soon as each number has 80 % of its half.)
 
 # %% tags=["nbval-ignore-output"]
 strengths = ["baseline", *(f"KL {beta:g}" for beta in betas)]
@@ -270,8 +270,8 @@ print(f"    mirror image is unseen as well:      {early.unmirrored_accuracy.item
 # nothing. An ugly suspicion: is the gain no more than that?
 #
 # There is a split that can tell. The **unordered split** keeps (a, b) and (b, a) on one side, so
-# that no unseen pair has a trained mirror image. It needs more pairs to be learnable, 70 % instead of
-# 50 %, and so it has a control of its own: as many pairs, split as ever.
+# that no unseen pair has a trained mirror image. With half of the pairs it is slow (lesson 01), so it was
+# given 70 %; and with them a control of its own: as many pairs, split as ever.
 #
 # *Five seeds with the unordered split. In how many does the prior (β = 1) come to 95 % of the unseen
 # in at most 0.8 of the epochs that it takes without?*
@@ -514,7 +514,7 @@ experiments.Table([one for one in at_paper_size if one.parts])
 # | --- | --- | --- |
 # | A KL prior shortens the wait, down to a floor, when (a, b) and (b, a) may lie on different sides of the split | five of five recorded seeds with half of the pairs, four of five with 70 % | a split by pair without a gain |
 # | With the unordered split the gain is gone; there attention does not wait | five recorded seeds, at one share of the pairs | another task or share at which attention waits in spite of that split |
-# | Muon, told nothing, comes several times sooner than the prior | five of five recorded seeds, at a learning rate of its own | a prior under Muon: is there still a gain? |
+# | Muon, told nothing, comes several times sooner than the prior | five of five recorded seeds, at a learning rate of its own | a prior under Muon: is there still a gain? (lesson 08 lets you try) |
 # | The floor is no matter of attention: with a strong prior it has arrived long before | every recorded run with β of 0.1 or more | a prior on something else that lowers it |
 # | Most of the gain is in what the prior says, not in a live gradient | five recorded seeds against two impostors; that these do nothing is "partly" | an impostor that helps as much |
 # | A larger learning rate helps as well; at the same rate the prior still helps | five recorded seeds, to 95 %; to 99 % only three | more seeds |

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from grokkit.experiments.claims import NEEDED, VERDICTS, Result
 from grokkit.experiments.row import SEEDS, Row, Size
 from grokkit.experiments.table import count, markdown
+from grokkit.experiments.weak_points import WEAK_POINTS
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -37,6 +38,7 @@ def document() -> str:
 
 
 def _introduction(results: list[Result]) -> str:
+    weak = "\n".join(f"{number}. {what}" for number, what in WEAK_POINTS.items())
     n = len(SEEDS)
     needed = math.ceil(NEEDED * n)
     return f"""# Results
@@ -63,7 +65,14 @@ How to read a line:
   run that was cut short proves nothing by what it had not reached.
 - *after its runs* confesses what of a claim was added or changed once runs had been seen, and why.
   All else was written first.
-- Grok epochs are those of a test accuracy of 0.99, the paper's rule, and of 0.95.
+- Grok epochs are those of a test accuracy of 0.99, the paper's rule, and of 0.95. A *wait* is
+  counted from memorising, a train accuracy of 0.99.
+- *KL 1* is the prior at strength 1; "X by 0.8 of Y's epoch" asks X for a head start of a fifth.
+
+Where a claim names a *weak point*, it is one of these, places where the first paper leaves
+something open:
+
+{weak}
 """
 
 

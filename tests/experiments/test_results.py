@@ -11,6 +11,7 @@ import xarray as xr
 from grokkit import experiments, runs
 from grokkit.experiments import ROWS, Size, markdown, small
 from grokkit.experiments.results import document
+from grokkit.experiments.weak_points import WEAK_POINTS
 from tests.experiments.tiny import history_of, tiny
 
 NAME = "starvation-bound"
@@ -103,6 +104,18 @@ def test_a_row_recorded_at_the_size_of_the_paper_has_a_table_of_its_own(history:
     assert text.count(f"### {NAME} at the size of the paper") == 1
     assert f"course/images/rows/{NAME}-paper.png" in text
     assert f"{2 * len(tiny(NAME).claims) + len(UNTRAINED.claims)} claims" in text
+
+
+def test_every_weak_point_that_a_claim_names_is_told():
+    named = {
+        int(number)
+        for row in ROWS.values()
+        for claim in row.claims
+        for number in re.findall(r"weak point (\d+)", claim.source)
+    }
+    assert named == set(WEAK_POINTS)
+    text = document()
+    assert all(f"\n{number}. {what}\n" in text for number, what in WEAK_POINTS.items())
 
 
 def test_the_rule_in_the_document_is_the_rule_of_the_code():
