@@ -5,8 +5,16 @@ import numpy as np
 from grokkit.diagnostics import phase_borders
 from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.evidence import Evidence
-from grokkit.experiments.four_phases import one_norm
-from grokkit.experiments.judges import Judge, all_of, groks, memorises, part, sooner, spread
+from grokkit.experiments.judges import (
+    Judge,
+    all_of,
+    groks,
+    memorises,
+    one_norm,
+    part,
+    sooner,
+    spread,
+)
 from grokkit.experiments.row import Arms, Row, Size
 from grokkit.experiments.settings import kl, quick
 

@@ -7,7 +7,15 @@ import numpy as np
 from grokkit.diagnostics import phase_borders, plateau_lengths
 from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.evidence import Evidence
-from grokkit.experiments.judges import Judge, all_of, if_known, never_groks, part, spread
+from grokkit.experiments.judges import (
+    Judge,
+    all_of,
+    if_known,
+    never_groks,
+    one_norm,
+    part,
+    spread,
+)
 from grokkit.experiments.row import Arms, Row, Size
 from grokkit.experiments.settings import slow, unordered
 from grokkit.experiments.times import Times
@@ -144,21 +152,6 @@ def plateau_predicted(evidence: Evidence) -> list[Part]:
     says = "(5) within a factor of two of the wait"
     outcomes = [None if np.isnan(r) else 0.5 <= r <= 2 for r in ratio]
     return [part(says, outcomes, f"(5) is {spread(ratio)} x the wait")]
-
-
-def one_norm(*arms: str) -> Judge:
-    """The norms of the MLP at which these arms grok, the largest against the least."""
-
-    def judge(evidence: Evidence) -> list[Part]:
-        norms = np.stack(
-            [evidence.at(arm, "mlp_norm", evidence.grokked(arm, 0.95)) for arm in arms]
-        )
-        ratio = norms.max(axis=0) / norms.min(axis=0)  # nan where an arm has not grokked
-        says = f"largest norm at most 1.5 x the least, over {'; '.join(arms)}"
-        seen = "; ".join(spread(one, ".3g") for one in norms)
-        return [part(says, if_known(ratio, lambda one: one <= 1.5), f"norms {seen}")]
-
-    return judge
 
 
 def _wait(evidence: Evidence, arm: str) -> Times:

@@ -113,6 +113,21 @@ def ends_below(arm: str, variable: str, limit: float) -> Judge:
     return judge
 
 
+def one_norm(*arms: str) -> Judge:
+    """The norms of the MLP at which these arms grok, the largest against the least."""
+
+    def judge(evidence: Evidence) -> list[Part]:
+        norms = np.stack(
+            [evidence.at(arm, "mlp_norm", evidence.grokked(arm, 0.95)) for arm in arms]
+        )
+        ratio = norms.max(axis=0) / norms.min(axis=0)  # nan where an arm has not grokked
+        says = f"largest norm at most 1.5 x the least, over {'; '.join(arms)}"
+        seen = "; ".join(spread(one, ".3g") for one in norms)
+        return [part(says, if_known(ratio, lambda one: one <= 1.5), f"norms {seen}")]
+
+    return judge
+
+
 def part(says: str, outcomes: Iterable[object], seen: str) -> Part:
     """A part from outcomes of any kind of truth value; None stays undecided."""
     return Part(says, tuple(None if one is None else bool(one) for one in outcomes), seen)

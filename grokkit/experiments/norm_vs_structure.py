@@ -4,7 +4,6 @@ import numpy as np
 
 from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.evidence import Evidence
-from grokkit.experiments.four_phases import one_norm
 from grokkit.experiments.judges import (
     Judge,
     all_of,
@@ -14,6 +13,7 @@ from grokkit.experiments.judges import (
     memorises,
     never_groks,
     no_sooner,
+    one_norm,
     part,
     sooner,
     spread,

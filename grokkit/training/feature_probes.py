@@ -9,7 +9,7 @@ These records cost as much as some epochs, so they are made only where ``RunSpec
 is on.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import torch
 from torch import Tensor
@@ -63,6 +63,15 @@ MEANING: Mapping[str, str] = {
     "best_med_null": "the least of that over shuffled orders",
 }
 """What each record is, and its unit."""
+
+MED_RECORDS: Mapping[str, Callable[[Uniformity], Tensor]] = {
+    "med": lambda found: found.med,
+    "relative_med": lambda found: found.relative,
+    "relative_med_null": lambda found: found.null.amin(dim=1),
+    "best_med": lambda found: found.best,
+    "best_med_null": lambda found: found.best_null.amin(dim=1),
+}
+"""What is recorded of the embeddings in each order."""
 
 SHUFFLES = 50
 """How many shuffled orders a null is the least of."""
@@ -126,11 +135,11 @@ class FeatureProbes:
     def _uniformity(self) -> dict[str, Tensor]:
         table = self.weights["token_embedding"]
         blank = torch.full((len(table),), torch.nan, device=table.device, dtype=torch.float64)
-        columns: dict[str, list[Tensor]] = {}
+        columns: dict[str, list[Tensor]] = {name: [] for name in MED_RECORDS}
         for order in self.orders:
             found = None if order is None else token_uniformity(table, order, SHUFFLES)
-            for name, value in _columns(found).items():
-                columns.setdefault(name, []).append(blank if value is None else value)
+            for name, of in MED_RECORDS.items():
+                columns[name].append(blank if found is None else of(found))
         return {name: torch.stack(values, dim=1) for name, values in columns.items()}
 
 
@@ -139,13 +148,3 @@ def _logarithms(p: int) -> Tensor | None:
         return logarithm_order(p)
     except SettingError:  # only primes above 2 have one
         return None
-
-
-def _columns(found: Uniformity | None) -> dict[str, Tensor | None]:
-    return {
-        "med": None if found is None else found.med,
-        "relative_med": None if found is None else found.relative,
-        "relative_med_null": None if found is None else found.null.amin(dim=1),
-        "best_med": None if found is None else found.best,
-        "best_med_null": None if found is None else found.best_null.amin(dim=1),
-    }
