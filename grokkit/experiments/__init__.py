@@ -43,6 +43,7 @@ from grokkit.experiments.reproduce import differences, name_at, plan, reproduce,
 from grokkit.experiments.row import SEEDS, SIZES, Arms, Row, Size
 from grokkit.experiments.table import Table, count, markdown, text
 from grokkit.experiments.times import Times
+from grokkit.training import specs_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -102,8 +103,15 @@ def recorded(name: str, size: Size = "classroom") -> "xr.Dataset | None":
     """
     from grokkit import runs
 
-    file = name_at(row(name).name, size)
-    return row(name).label(runs.load(file), size) if file in runs.names() else None
+    own = row(name)
+    file = name_at(own.kept_with or own.name, size)
+    if file not in runs.names():
+        return None
+    history = runs.load(file)
+    if own.kept_with is not None:
+        mine = set(own.specs(size))
+        history = history.isel(run=[spec in mine for spec in specs_of(history)])
+    return own.label(history, size)
 
 
 def claims(name: str | None = None, size: Size = "classroom") -> Table:

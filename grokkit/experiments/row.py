@@ -30,6 +30,7 @@ class Row:
             else.
         claims: written down before the runs.
         prepare: makes the files that the runs begin with, where they are missing.
+        kept_with: the row whose recording has its runs too; None: it has its own.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Row:
     setup: Callable[[Size], Arms]
     claims: tuple[Claim, ...]
     prepare: Callable[[Size], None] | None = None
+    kept_with: str | None = None
 
     def arms(
         self, size: Size = "classroom", seeds: Sequence[int] = SEEDS
