@@ -13,7 +13,6 @@ from grokkit.training.ticket import load_ticket
 AWAITED = {
     "readout-scale",
     "lr-and-decay",
-    "med-tracking",
     "holes",
     "polynomial-ceiling",
     "toeplitz",
