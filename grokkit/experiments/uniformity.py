@@ -59,6 +59,10 @@ def below_null(arm: str, order: str, variable: str = "best_med") -> Judge:
     return judge
 
 
+RISES = "the rule: what only rises was counted as half-way down at once"
+"""How :func:`falls_before` was changed, when MED had been seen to rise."""
+
+
 def falls_before(arm: str, variable: str) -> Judge:
     """Half of a measure's way down is done before half of the test pairs are right."""
 
@@ -66,10 +70,17 @@ def falls_before(arm: str, variable: str) -> Judge:
         runs = evidence.arm(arm)
         values = runs[variable].sel(order="natural")
         start, least = values.isel(epoch=0), values.min("epoch")
-        down = evidence.times(arm, runs.epoch.where(values <= (start + least) / 2).min("epoch"))
-        half = evidence.grokked(arm, 0.5)
-        says = f"{arm}: {variable.replace('_', ' ')} half-way down before test accuracy 0.5"
-        return [part(says, down.sooner(half), f"{down} against {half}")]
+        # A measure that only rises is at its least when it starts: that is no way down.
+        down = runs.epoch.where((values <= (start + least) / 2) & (least < start)).min("epoch")
+        mine, half = evidence.times(arm, down), evidence.grokked(arm, 0.5)
+        outcomes = [
+            one and bool(fell)
+            for one, fell in zip(mine.sooner(half), (least < start).values, strict=True)
+        ]
+        name = variable.replace("_", " ")
+        says = f"{arm}: {name} half-way down before test accuracy 0.5"
+        seen = f"{mine} against {half}; from {spread(start.values)} to {spread(least.values)}"
+        return [part(says, outcomes, f"{seen} at least")]
 
     return judge
 
@@ -90,6 +101,7 @@ MED = Row(
             "MED falls before unseen pairs are answered.",
             "arXiv 2504.03162",
             all_of(falls_before("x+y", "med"), falls_before("x-y", "med")),
+            afterwards=RISES,
         ),
         Claim(
             "med-tracking/not-by-shrinking",
@@ -215,6 +227,7 @@ DEPTH = Row(
             "MED falls all the same.",
             "arXiv 2504.03162",
             falls_before("2 layers", "med"),
+            afterwards=RISES,
         ),
     ),
 )
