@@ -57,11 +57,12 @@ def test_no_legend_lies_over_a_curve(history: xr.Dataset):
         assert legend.get_window_extent().y1 < ax.get_window_extent().y0
 
 
-@pytest.mark.parametrize(("scale", "short"), [("log", "3: resurgence"), ("linear", "")])
-def test_a_phase_too_short_for_its_name_is_named_above(history: xr.Dataset, scale, short: str):
-    figure = four_panels(history, epoch_scale=scale)
-    caption = figure.texts[-1].get_text()
-    assert caption.endswith(f"phase {short}") if short else "phase" not in caption
+@pytest.mark.parametrize(
+    ("scale", "named"),
+    [("log", "phase 3: resurgence"), ("linear", "phase 1: memorisation; phase 3: resurgence")],
+)
+def test_a_phase_too_short_for_its_name_is_named_above(history: xr.Dataset, scale, named: str):
+    assert four_panels(history, epoch_scale=scale).texts[-1].get_text().endswith(f"seed 0; {named}")
 
 
 def test_a_picture_is_small_enough_for_a_notebook(history: xr.Dataset):
