@@ -457,7 +457,6 @@ rulers = {
     "half-way": when["attention (KL)"],
     "KL at most 0.1": history.epoch.where(low).min("epoch").values,
 }
-first = {}
 for ruler, attention in rulers.items():
     parts = [
         experiments.Part(name, tuple((attention < when[name]).tolist()), "")
@@ -468,9 +467,6 @@ for ruler, attention in rulers.items():
         print(f"    before {part.says}: {part.count} of {len(part.outcomes)} seeds")
     lead = when["waves in the logits"] - attention
     print("    its lead over the waves in the logits:", "".join(f"{one:6.0f}" for one in lead))
-    first[ruler] = lead > 0
-changed = np.logical_xor(*first.values()).sum()
-print(f"seeds in which the other ruler changes whether attention is before them: {changed}")
 
 # %% tags=["nbval-ignore-output"]
 attention_led = (rulers["half-way"] < when["waves in the logits"]).sum() >= 4
@@ -478,8 +474,8 @@ beside("09 first: attention or waves", my_order, "attention" if attention_led el
 
 # %% [markdown]
 # Attention leads, the waves follow, and the accuracy on unseen pairs comes last. But look at the
-# leads, seed by seed: some are long, some are nothing, and they depend on the ruler. The two are one
-# slow movement with attention in front, not two events.
+# leads, seed by seed: some are long, some are nothing or less than nothing, and all of them depend on
+# the ruler. The two are one slow movement with attention in front, not two events.
 #
 # And look at the restricted loss in the first table. It is half-way *before* attention is. Somebody who had only that
 # instrument would report "circle first". Section 5 says why we do not take its word.
@@ -557,7 +553,8 @@ print(
 #   with hindsight.
 # - Waves are a good description of the logits. We have not taken the MLP apart to see how it
 #   multiplies cosines; the literature has.
-# - Half-way depends on where a run ends. Cut the five runs short, and the marks move:
+# - Half-way depends on where a run ends. (Those with the prior, which are quicker, ended at 700.) Cut
+#   the five runs short, and marks move:
 
 # %% tags=["nbval-ignore-output"]
 cut = history.sel(epoch=slice(None, 1000))

@@ -222,7 +222,9 @@ def test_the_law_and_the_point_of_the_chosen_strength_are_in_words():
     assert f"the line says {fit.at(0.1):,.0f}" in text
     assert f"grok epoch = {fit.floor:,.0f} + {fit.slope:,.3g}/β, R² {fit.r_squared:.2f}" in text
     line, *_ = [
-        one for one in titled(figure, "1/β").get_lines() if one.get_label() == "floor + slope/β"
+        one
+        for one in titled(figure, "1/β").get_lines()
+        if str(one.get_label()).startswith("floor + slope/β")
     ]
     x, y = (np.asarray(data, dtype=float) for data in line.get_data())
     np.testing.assert_allclose(y, fit.floor + fit.slope * x)
