@@ -186,6 +186,7 @@ def clock(weights, k):
 
 
 # %%
+white = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
 with viz.style():
     figure = picture(9, 5)
     titles(figure, "A crowd becomes a clock", "the 43 numbers; neighbours on the clock are joined")
@@ -195,7 +196,7 @@ with viz.style():
         place, order = clock(weights, k)
         ax.plot(*place[order].T, color=viz.LOOKS["structure"].color, linewidth=0.7)
         for number, (x, y) in enumerate(place.tolist()):
-            ax.text(x, y, str(number), ha="center", va="center", fontsize=8)
+            ax.text(x, y, str(number), ha="center", va="center", fontsize=8, bbox=white)
         ax.set(title=f"{name}, frequency {k}", xlim=(-1.8, 1.8), ylim=(-1.8, 1.8), aspect="equal")
         ax.set(xlabel="along the cosine", ylabel="along the sine")
         ax.grid(visible=False)
@@ -394,7 +395,7 @@ print(
 )
 
 # %% [markdown]
-# The seed decides which frequencies they are. (Is it the seed *alone*? Section 7 comes back to it.)
+# Another seed, other frequencies. (What else they may hang on is asked in section 7.)
 #
 # Now the order. "Unseen" will be the pairs whose mirror image was not trained on either (lesson 01).
 # When does something "happen" that takes hundreds of epochs? One ruler for all of it, stated before
@@ -414,6 +415,7 @@ def half_way(values, history):
 
 # %% tags=["nbval-ignore-output"]
 when = {name: half_way(values, history) for name, values in five.items()}
+print(f"{'half-way, by seed':23}", "".join(f"{seed:7}" for seed in range(5)))
 for name, epochs in when.items():
     print(f"{name:23}", "".join(f"{epoch:7}" for epoch in epochs))
 
@@ -524,8 +526,8 @@ beside(
 #
 # Two cautions, both from lesson 06. Here (a, b) may be trained on and (b, a) asked for. With the
 # **unordered split**, which keeps the two together, attention found the numbers by itself while the
-# network memorised, and the prior gained nothing. There it could not have been in the way of the
-# waves; so what you have just seen belongs to this split. And with the prior a gradient into
+# network memorised, and the prior gained nothing. There, finding attention could not be in the way
+# of the waves; so what you have just seen belongs to this split. And with the prior a gradient into
 # attention stays alive; there, most of the gain was in what the prior *says*, and not in that.
 #
 # Now compare the frequencies. The two trainings of one seed begin with the same weights and the same

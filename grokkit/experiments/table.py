@@ -79,7 +79,8 @@ def text(results: Sequence[Result]) -> str:
 def markdown(results: Sequence[Result]) -> str:
     """A Markdown table, one claim a row; what was not run is named in one line below it."""
     judged, not_run = _apart(results)
-    head = "| claim | who claims it | what was seen | runs | verdict |\n| --- | --- | --- | --- | --- |\n"
+    head = "| claim | who claims it | what was seen | runs | verdict |\n"
+    head += "| --- | --- | --- | --- | --- |\n"
     rows = "".join(
         f"| {_cell(_says(result))} | {_cell(result.claim.source)} "
         f"| {'<br>'.join(_cell(_line(part)) for part in result.parts) or '-'} "
