@@ -166,9 +166,9 @@ for beta, arm, one in zip(betas, arms, epochs, strict=True):
 # %% [markdown]
 # Slide through the strengths and see their runs, and their place on the mean line. Two things are
 # different here. Attention has "arrived" as soon as each number has 80 % of its half, which is earlier
-# than in the table. And the R² is that of all thirty runs under this one line: a seed that is slow at
-# *every* strength counts as a misfit, and has none on a line of its own. (Dotted: when attention
-# arrives by (7). The unknown factor of $\tilde\beta$ is fitted at the weakest prior.)
+# than in the table. And the R² is that of all thirty runs under this one line. It is lower than most:
+# a seed that is slow at *every* strength is a misfit here, though not on a line of its own. (Dotted:
+# when attention arrives by (7). The unknown factor of $\tilde\beta$ is fitted at the weakest prior.)
 
 # %% tags=["nbval-ignore-output"]
 strengths = ["baseline", *(f"KL {beta:g}" for beta in betas)]
@@ -178,8 +178,7 @@ widgets.KLExplorer(recorded.isel(run=recorded.arm.isin(strengths).values))
 viz.row_figure("kl-acceleration", recorded)
 
 # %% [markdown]
-# (Left: the five lines of the first table. Right: every other arm of this experiment, of which the
-# next sections speak.)
+# (Left: the five lines of the first table. Right: the runs of which the next sections speak.)
 #
 # A line through such points always looks good: on the axis of $1/\beta$ the weakest prior stands far
 # out on its own, and the strong ones huddle together at the left (as in the explorer). So look at the
