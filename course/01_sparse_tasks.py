@@ -119,13 +119,18 @@ viz.four_panels(history)
 # Read the picture from the upper left. Training accuracy is perfect almost at once; test accuracy
 # is far behind, and makes most of its way many hundreds of epochs later. Beneath it, the
 # divergence from the oracle: attention is on the two numbers *before* most unseen sums are right.
-# On the right, the loss; and below it, what is left of the gradient that could teach attention
-# where to look (of its scores, and of its matrices $W_Q$ and $W_K$), and how large the weights of
-# the MLP are. All three have their peak near memorisation and are lower afterwards. Whether this
-# is what keeps the network waiting, and what ends the wait, are the questions of lessons 04 and 05.
+# On the right, the loss. Below it are three curves:
 #
-# The grey shades are the paper's four phases: memorisation, plateau, resurgence (attention finds
-# the structure), grokking. The paper gives no rule for their borders; ours is stated in
+# - how large the gradient is that could teach attention where to look, of its scores (triangles up);
+# - the same of the product of its two matrices, $W_Q W_K^\top$ (triangles down);
+# - how large the weights of the MLP are: their **Frobenius norm**, the root of the sum of the squares of
+#   all its entries, on the axis at the right.
+#
+# These three have their peak near memorisation and are lower afterwards. Whether this is what keeps
+# the network waiting, and what ends the wait, are the questions of lessons 04 and 05.
+#
+# The grey shades are the paper's four phases: 1 memorisation, 2 plateau, 3 resurgence (attention
+# finds the structure), 4 grokking. The paper gives no rule for their borders; ours is stated in
 # `help(grokkit.diagnostics.phase_borders)`. The headline says "understood" where the test accuracy
 # reaches the paper's 0.99; you were asked for 0.95, which this run reaches much sooner.
 

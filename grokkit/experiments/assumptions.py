@@ -100,18 +100,18 @@ ROW = Row(
             groks(*OPTIMIZERS, accuracy=0.95),
         ),
         Claim(
+            "assumptions/batches",
+            "So do small batches.",
+            "Figure 11",
+            all_of(groks("batch 128", "batch 512", accuracy=0.95)),
+        ),
+        Claim(
             "assumptions/goldilocks",
             "Whatever the optimizer and the batch size, networks grok at about one norm of the "
             "MLP.",
             "Definition 4.2; weak point 2: cited, not derived",
             one_norm("AdamW", "Muon", "SGD", "batch 128", "batch 512"),
             afterwards="added, for the optimizers that grok",
-        ),
-        Claim(
-            "assumptions/batches",
-            "So do small batches.",
-            "Figure 11",
-            all_of(groks("batch 128", "batch 512", accuracy=0.95)),
         ),
     ),
 )

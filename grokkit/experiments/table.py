@@ -1,13 +1,23 @@
-"""The results as a table: for the terminal, for a notebook, and for RESULTS.md."""
+"""The results as a table: for the terminal, for a notebook, and for RESULTS.md.
+
+Claims that were not run would hide what was found: they are named below the others, in one line.
+"""
 
 import html
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from grokkit.experiments.claims import VERDICTS, Part, Result
 
 AFTERWARDS = "after its runs"
 """What stands before the confession that a claim was not written before its runs."""
+
+NOT_RUN = VERDICTS[-1]
+
+# Of a table as wide as its page; left alone, the longest cell takes the room of the others.
+_COLUMNS = {"claim": "34%", "what was seen": "54%", "verdict": "12%"}
+_CELL = "text-align:left;vertical-align:top"
 
 
 class Table(Sequence[Result]):
@@ -30,50 +40,74 @@ class Table(Sequence[Result]):
         return text(self._results)
 
     def _repr_html_(self) -> str:
+        judged, not_run = _apart(self._results)
         rows = "".join(
             "<tr>"
-            f'<td style="text-align:left">{html.escape(result.claim.says)}<br>'
+            f'<td style="{_CELL}">{html.escape(result.claim.says)}<br>'
             f"<small>{html.escape(_source(result))}</small></td>"
-            f'<td style="text-align:left">{"<br>".join(map(html.escape, map(_line, result.parts)))}'
+            f'<td style="{_CELL}">{"<br>".join(map(html.escape, _lines(result)))}'
             f"<br><small>{html.escape(result.settings)}</small></td>"
-            f'<td style="text-align:left"><b>{result.label}</b></td>'
+            f'<td style="{_CELL}"><b>{result.label}</b></td>'
             "</tr>"
-            for result in self._results
+            for result in judged
         )
-        names = ("claim", "what was seen", "verdict")
-        cells = "".join(f'<th style="text-align:left">{name}</th>' for name in names)
-        head = f"<tr>{cells}</tr>"
-        return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
+        cells = "".join(
+            f'<th style="text-align:left;width:{width}">{name}</th>'
+            for name, width in _COLUMNS.items()
+        )
+        head = f"<thead><tr>{cells}</tr></thead>"
+        table = f'<table style="width:100%">{head}<tbody>{rows}</tbody></table>' if judged else ""
+        return table + (f"<p>{html.escape(_named(not_run))}</p>" if not_run else "")
 
 
 def text(results: Sequence[Result]) -> str:
     """Plain text, for a terminal."""
     lines = []
-    for result in results:
-        lines.append(f"[{result.label}] {result.claim.id}")
-        lines.append(f"    {result.claim.says} ({result.claim.source})")
-        if result.claim.afterwards:
-            lines.append(f"    {AFTERWARDS}: {result.claim.afterwards}")
-        lines += [f"    - {_line(part)}" for part in result.parts]
-        lines.append(f"    {result.settings}")
+    for _, own in groupby(results, lambda result: result.claim.id.split("/")[0]):
+        judged, not_run = _apart(list(own))
+        for result in judged:
+            lines.append(f"[{result.label}] {result.claim.id}")
+            lines.append(f"    {result.claim.says} ({result.claim.source})")
+            if result.claim.afterwards:
+                lines.append(f"    {AFTERWARDS}: {result.claim.afterwards}")
+            lines += [f"    - {_line(part)}" for part in result.parts]
+            lines.append(f"    {result.settings}")
+        lines += [f"[{NOT_RUN}] {one.claim.id}: {one.claim.says}" for one in not_run]
     return "\n".join(lines)
 
 
 def markdown(results: Sequence[Result]) -> str:
-    """A Markdown table, one claim a row."""
+    """A Markdown table, one claim a row; what was not run is named in one line below it."""
+    judged, not_run = _apart(results)
     head = "| claim | who claims it | what was seen | runs | verdict |\n"
-    return f"{head}| --- | --- | --- | --- | --- |\n" + "".join(
+    head += "| --- | --- | --- | --- | --- |\n"
+    rows = "".join(
         f"| {_cell(_says(result))} | {_cell(result.claim.source)} "
         f"| {'<br>'.join(_cell(_line(part)) for part in result.parts) or '-'} "
         f"| {_cell(result.settings)} | **{result.label}** |\n"
-        for result in results
+        for result in judged
     )
+    blocks = [head + rows] if judged else []
+    blocks += [f"{_cell(_named(not_run))}\n"] if not_run else []
+    return "\n".join(blocks)
 
 
 def count(results: Sequence[Result]) -> str:
     """How many claims came to each verdict, in one line."""
     found = Counter(result.verdict for result in results)
     return ", ".join(f"{found[v]} {v}" for v in VERDICTS if found[v])  # type: ignore[index]
+
+
+def _apart(results: Sequence[Result]) -> tuple[list[Result], list[Result]]:
+    """What was judged, and what was not run."""
+    judged = [result for result in results if result.verdict != NOT_RUN]
+    return judged, [result for result in results if result.verdict == NOT_RUN]
+
+
+def _named(not_run: Sequence[Result]) -> str:
+    """The claims that were not run, in one line."""
+    claims = " ".join(f"“{result.claim.says}”" for result in not_run)
+    return f"{NOT_RUN.capitalize()} ({len(not_run)}): {claims}"
 
 
 def _says(result: Result) -> str:
@@ -94,6 +128,12 @@ def _line(part: Part) -> str:
         answer = {True: "yes", False: "no", None: "undecided"}[part.outcomes[0]]
         return f"{part.says}: {part.seen}; {answer}"
     return f"{part.says}: {part.seen}; {part.count} of {n} seeds{open_}"
+
+
+def _lines(result: Result) -> list[str]:
+    """A line for each part; where there are several, one sees where each begins."""
+    mark = "• " if len(result.parts) > 1 else ""
+    return [mark + _line(part) for part in result.parts]
 
 
 def _cell(words: str) -> str:

@@ -16,6 +16,7 @@ from grokkit.viz.style import (
     VARIABLES,
     Picture,
     epoch_axis,
+    epoch_label,
     fixed_picture,
     style,
     titles,
@@ -114,18 +115,20 @@ def beta_picture(sweep: BetaSweep, beta: float | int) -> Picture:
         refuse("beta", beta, ", ".join(f"{one:g}" for one in sweep.betas))
     runs = np.flatnonzero(sweep.history.kl_strength.values == beta)
     some, times, fit = sweep.history.isel(run=runs), arrival_times(sweep), inverse_law(sweep)
-    last = float(sweep.history.ended.max())
+    recorded = sweep.history.epoch[sweep.history.kl.notnull().any("run")].values
+    first, last = float(recorded[:2].max(initial=1)), float(sweep.history.ended.max())
     with style():
         figure = fixed_picture(9.7, 4.6)
         grid = figure.add_gridspec(2, 2, width_ratios=[1.05, 1], hspace=0.3, wspace=0.22)
         accuracy, divergence = (figure.add_subplot(grid[row, 0]) for row in (0, 1))
         for ax, name in ((accuracy, "test_accuracy"), (divergence, "kl")):
             draw_runs(ax, some, name)
-            epoch_axis(ax, 1, last, "linear")
+            # Attention arrives in a hundredth of the run.
+            epoch_axis(ax, first, last, "log")
             ax.set_title(VARIABLES[name].label[0].upper() + VARIABLES[name].label[1:])
         accuracy.set_ylabel("right answers")
         accuracy.tick_params(labelbottom=False)
-        divergence.set(xlabel="epoch", ylim=(0, None))
+        divergence.set(xlabel=epoch_label("log"), ylim=(0, None))
         _arrivals(divergence, times.isel(run=runs))
         _law(figure.add_subplot(grid[:, 1]), sweep, times, fit, float(beta))
         titles(figure, _headline(some, fit, float(beta)), _below(sweep, fit, times))
@@ -162,13 +165,15 @@ def _below(sweep: BetaSweep, fit: InverseFit, times: "xr.Dataset") -> str:
 
 def _arrivals(ax: Axes, times: "xr.Dataset") -> None:
     """When attention arrived, and when (7) says it does."""
-    ax.axhline(float(times.delta.max()), color=INK, linewidth=0.8, linestyle=(0, (3, 2)))
+    low = float(times.delta.max())
+    words = f"{SHARE:.0%} of the oracle: {low:.2g} nats"
+    ax.axhline(low, color=INK, linewidth=0.8, linestyle=(0, (3, 2)), label=words)
     for name, words, line in (("measured", "arrived", "-"), ("claimed", "says (7)", (0, (1, 1.2)))):
         when = times[name].values
         if np.isfinite(when).any():
             at = np.nanmedian(when)
             ax.axvline(at, color=INK, linestyle=line, linewidth=1.6, label=f"{words}: {at:,.0f}")
-    ax.legend(loc="upper right")
+    ax.legend(loc="upper right", fontsize=8.5, labelspacing=0.3)
 
 
 def _law(ax: Axes, sweep: BetaSweep, times: "xr.Dataset", fit: InverseFit, beta: float) -> None:
@@ -189,7 +194,7 @@ def _law(ax: Axes, sweep: BetaSweep, times: "xr.Dataset", fit: InverseFit, beta:
     line = np.array([0.0, right])
     if np.isfinite(fit.slope):
         looks = {"color": LOOKS["test"].color, "linewidth": 1.5}
-        ax.plot(line, fit.floor + fit.slope * line, label="floor + slope/β", **looks)
+        ax.plot(line, fit.floor + fit.slope * line, label="floor + slope/β, all runs", **looks)
     per_x = times.claimed.values[prior] / x
     if np.isfinite(per_x).any():
         looks = {"color": LOOKS["structure"].color, "linestyle": (0, (1, 1.2))}
@@ -205,4 +210,4 @@ def _law(ax: Axes, sweep: BetaSweep, times: "xr.Dataset", fit: InverseFit, beta:
     ax.set(xlim=(0, right), ylim=(0, None), xlabel="1/β", ylabel="epoch", title="The 1/β law")
     ax.set_ylim(0, 1.3 * ax.get_ylim()[1])  # room for the legend
     ax.yaxis.set_major_formatter("{x:,.0f}")
-    ax.legend(loc="upper center", ncols=2, fontsize=8.5)
+    ax.legend(loc="upper center", ncols=2, fontsize=8.5, columnspacing=1.2, handlelength=1.6)

@@ -36,14 +36,14 @@ def four_panels(history: "xr.Dataset", run: int = 0, *, epoch_scale: EpochScale 
             understanding side by side; ``"linear"`` shows how long the wait is.
 
     Returns:
-        A picture of 10 x 7 inches at 100 dots each.
+        A picture of 10 x 7.8 inches at 100 dots each.
 
     Raises:
         SettingError: there is no such run, or no such scale.
     """
     one = one_run(history, run)
     with style():
-        figure = picture(10, 7.2)
+        figure = picture(10, 7.8)
         (accuracy, loss), (structure, gradient) = figure.subplots(2, 2)
         for ax in (accuracy, loss, structure, gradient):
             _epochs(ax, one, epoch_scale)
@@ -70,16 +70,17 @@ def four_panels(history: "xr.Dataset", run: int = 0, *, epoch_scale: EpochScale 
         _room_above(gradient)
         _room_above(loss)
 
-        borders = _border_epochs(one)
+        borders, nameless = _border_epochs(one), []
         for ax in (accuracy, loss, structure, gradient):
-            shade_phases(ax, borders, _last(one))
+            nameless = shade_phases(ax, borders, _last(one))
+            ax.set_xlabel(epoch_label(epoch_scale))
             lines = [*ax.get_lines(), *(norm.get_lines() if ax is gradient else [])]
             lines = [line for line in lines if not str(line.get_label()).startswith("_")]
-            # Below the phases' names.
-            ax.legend(handles=lines, loc="best", bbox_to_anchor=(0, 0, 1, 0.93))
-        for ax in (structure, gradient):
-            ax.set_xlabel(epoch_label(epoch_scale))
-        titles(figure, headline(history, run), describe(one))
+            # Below the panel: in it there is no corner that no run passes through.
+            below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.17), "frameon": False}
+            ax.legend(handles=lines, ncols=len(lines), borderaxespad=0, **below)
+        words = [describe(one), *(f"phase {phase}: {PHASES[phase]}" for phase in nameless)]
+        titles(figure, headline(history, run), "; ".join(filter(None, words)))
     return figure
 
 
@@ -128,7 +129,9 @@ def one_run(history: "xr.Dataset", run: int) -> "xr.Dataset":
     return history.sel(epoch=history.train_accuracy.notnull())
 
 
-def shade_phases(ax: Axes, borders: "list[float]", last: int | float, words: bool = True) -> None:
+def shade_phases(
+    ax: Axes, borders: "list[float]", last: int | float, words: bool = True
+) -> list[int]:
     """Shade and number the phases of a run.
 
     Args:
@@ -136,7 +139,11 @@ def shade_phases(ax: Axes, borders: "list[float]", last: int | float, words: boo
         borders: the epochs at which phases 2, 3 and 4 begin; ``nan`` where they do not.
         last: the epoch at which the run ends.
         words: whether to write the phases' numbers and names.
+
+    Returns:
+        The phases for whose names there was no room.
     """
+    nameless = []
     edges = [0.0, *(last if np.isnan(border) else border for border in borders), last]
     to_axes = ax.transData + ax.transAxes.inverted()
     for phase, (left, right) in enumerate(itertools.pairwise(edges), start=1):
@@ -151,10 +158,12 @@ def shade_phases(ax: Axes, borders: "list[float]", last: int | float, words: boo
         name = f"{phase} {PHASES[phase]}"
         if x1 - x0 < 0.019 * len(name):
             name = f"{phase}"
+            nameless.append(phase)
         if x1 - x0 > 0.02:
             ax.text(
                 (x0 + x1) / 2, 0.985, name, transform=ax.transAxes, ha="center", va="top", size=8.5
             )
+    return nameless
 
 
 def _draw(ax: Axes, one: "xr.Dataset", *names: str) -> None:

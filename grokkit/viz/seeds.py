@@ -10,7 +10,6 @@ from matplotlib.axes import Axes
 from grokkit.errors import check_choice, refuse
 from grokkit.training.history import specs_of
 from grokkit.viz.style import (
-    LOOKS,
     VARIABLES,
     EpochScale,
     Picture,
@@ -117,12 +116,12 @@ def draw_runs(ax: Axes, history: "xr.Dataset", name: str) -> None:
     epochs = history.epoch.values
     values = history[name].transpose("run", "epoch").values.astype(float)
     filled = fill_gaps(epochs, values)
-    look = LOOKS[VARIABLES[name].look]
+    color = VARIABLES[name].line["color"]
     for one, whole in zip(values, filled, strict=True):
         own = epochs <= epochs[~np.isnan(one)].max(initial=-1)
-        ax.plot(epochs[own], whole[own], color=look.color, linewidth=0.7, alpha=0.55)
+        ax.plot(epochs[own], whole[own], color=color, linewidth=0.7, alpha=0.55)
     low, high = filled.min(axis=0), filled.max(axis=0)
-    ax.fill_between(epochs, low, high, color=look.color, alpha=0.14, linewidth=0)
+    ax.fill_between(epochs, low, high, color=color, alpha=0.14, linewidth=0)
     curve(ax, name, epochs, np.median(filled, axis=0), ": median")
     if "accuracy" in name:
         ax.set_ylim(-0.02, 1.04)

@@ -107,9 +107,14 @@ VARIABLES: Mapping[str, Shown] = {
     "train_accuracy": Shown("train", "train", _SHARE),
     "test_accuracy": Shown("test", "test (unseen)", _SHARE),
     "mirrored_accuracy": Shown(
-        "test", "test, mirror image trained on", _SHARE, change={"linestyle": (0, (4, 1.5))}
+        "test",
+        "test, mirror image trained on",
+        _SHARE,
+        change={"color": "#F2A07B", "linestyle": (0, (4, 1.5))},
     ),
-    "unmirrored_accuracy": Shown("test", "test, no mirror image", _SHARE, change={"marker": "D"}),
+    "unmirrored_accuracy": Shown(
+        "test", "test, no mirror image", _SHARE, change={"color": "#8F3500", "marker": "D"}
+    ),
     "train_loss": Shown("train", "train", "cross-entropy (nats)", log=True),
     "test_loss": Shown("test", "test (unseen)", "cross-entropy (nats)", log=True),
     "kl": Shown("structure", "KL(oracle ‖ attention)", "nats"),

@@ -25,8 +25,8 @@ DECAYS = (0, 0.1, 0.25, 0.5, 1, 2, 4)
 RATES = (3e-4, 1e-3, 2e-3, 3e-3, 5e-3, 1e-2)
 SEEDS = 10
 
-LOOKS: dict[str, Any] = {"style": label("95px"), "layout": {"width": WIDTH}}
-"""All controls alike, so that they stand in columns."""
+LOOKS: dict[str, Any] = {"style": label("95px"), "layout": {"width": WIDTH, "height": "30px"}}
+"""All controls alike, so that they stand in columns and rows."""
 
 
 class LiveTraining(PictureWidget):
@@ -90,7 +90,9 @@ class LiveTraining(PictureWidget):
         self._error: Exception | None = None
         self._disable_what_is_unknown()
         settings = [self.task, self.distractors, self.beta, self.decay, self.rate, self.seed]
-        super().__init__([row(*settings), row(*self.buttons.values())], [])
+        # A menu is a little wider than a slider of the same width: columns, not rows.
+        columns = [ipywidgets.VBox(settings[i : i + 2]) for i in range(0, len(settings), 2)]
+        super().__init__([row(*columns), row(*self.buttons.values())], [])
         for control in settings:
             control.observe(self._changed, "value")
         acts = {"start": self.start, "pause": self.pause, "step": self.step, "reset": self.reset}

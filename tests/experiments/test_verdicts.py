@@ -113,6 +113,29 @@ def test_what_was_written_after_the_runs_says_so(form):
     assert "after its runs" not in form([RESULT])
 
 
+def test_what_was_not_run_is_named_in_one_line_below_what_was_found():
+    claim = dataclasses.replace(CLAIM, id="row/two", says="So is C.")
+    unrun = Result(claim, "not run at this size", (), "p 43", 0)
+    mixed = [unrun, RESULT, unrun]
+    named = "Not run at this size (2): “So is C.” “So is C.”"
+    assert markdown(mixed) == f"{markdown([RESULT])}\n{named}\n"
+    assert markdown([unrun, unrun]) == f"{named}\n"
+    shown = Table(mixed)._repr_html_()
+    assert shown.endswith(f"</table><p>{named}</p>") and shown.count("<tr>") == 2
+    assert "<table" not in Table([unrun])._repr_html_()
+    line = "[not run at this size] row/two: So is C."
+    assert text(mixed) == f"{text([RESULT])}\n{line}\n{line}"
+
+
+def test_in_the_terminal_what_was_not_run_stays_with_its_row():
+    other = dataclasses.replace(RESULT, claim=dataclasses.replace(CLAIM, id="another/one"))
+    unrun = Result(CLAIM, "not run at this size", (), "", 0)
+    heads = [
+        line.split(":")[0] for line in text([unrun, RESULT, other]).split("\n") if line[0] == "["
+    ]
+    assert heads == ["[partly] row/one", "[not run at this size] row/one", "[partly] another/one"]
+
+
 def test_the_count_names_only_verdicts_that_there_are():
     assert count([RESULT, RESULT]) == "2 partly"
     assert count([]) == ""

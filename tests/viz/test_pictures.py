@@ -45,7 +45,24 @@ def test_the_four_panels_tell_when_and_name_the_phases(history: xr.Dataset):
         assert label in text
     assert len(figure.axes) == 5  # the norm has an axis of its own
     assert all(ax.get_title("left") for ax in figure.axes[:4])
-    assert size(figure) == (1000, 720)
+    assert size(figure) == (1000, 780)
+
+
+def test_no_legend_lies_over_a_curve(history: xr.Dataset):
+    figure = four_panels(history)
+    figure.canvas.draw()
+    for ax in figure.axes[:4]:
+        legend = ax.get_legend()
+        assert legend is not None
+        assert legend.get_window_extent().y1 < ax.get_window_extent().y0
+
+
+@pytest.mark.parametrize(
+    ("scale", "named"),
+    [("log", "phase 3: resurgence"), ("linear", "phase 1: memorisation; phase 3: resurgence")],
+)
+def test_a_phase_too_short_for_its_name_is_named_above(history: xr.Dataset, scale, named: str):
+    assert four_panels(history, epoch_scale=scale).texts[-1].get_text().endswith(f"seed 0; {named}")
 
 
 def test_a_picture_is_small_enough_for_a_notebook(history: xr.Dataset):
@@ -86,22 +103,22 @@ def test_the_headline_says_what_did_not_happen(history: xr.Dataset):
 @pytest.mark.parametrize("records", [1, 2, 5])
 def test_a_run_that_has_hardly_begun_can_be_drawn(history: xr.Dataset, records: int):
     figure = four_panels(history.isel(epoch=slice(records)))
-    assert size(figure) == (1000, 720)
+    assert size(figure) == (1000, 780)
 
 
 @pytest.mark.filterwarnings("error")
 def test_nan_after_the_end_and_zeros_on_a_log_axis_can_be_drawn(history: xr.Dataset):
     ended = history.where(history.epoch <= 300)
     assert headline(ended) == "Memorised at epoch 100, not understood by epoch 300"
-    assert size(four_panels(ended)) == (1000, 720)
+    assert size(four_panels(ended)) == (1000, 780)
     starved = without(history, score_gradient=0.0, W_QK_gradient=0.0, train_loss=0.0)
-    assert size(four_panels(starved)) == (1000, 720)
+    assert size(four_panels(starved)) == (1000, 780)
 
 
 def test_pictures_of_a_trained_run():
     spec = RunSpec().with_(p=5, train_fraction=0.5, epochs=20, record_every=5, d_mlp=8)
     history = train(spec, progress=False)
-    assert size(four_panels(history)) == (1000, 720)
+    assert size(four_panels(history)) == (1000, 780)
     assert "epoch 20" in words(attention_bars(history))
     assert "1 seed;" in words(seed_curves(history, ["kl", "train_loss"]))
 

@@ -43,15 +43,29 @@ def lab(linear: np.ndarray) -> np.ndarray:
     return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
 
 
+def linear_of(color: str) -> np.ndarray:
+    """The linear RGB of a hex colour."""
+    srgb = np.array(to_rgb(color))
+    return np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
+
+
 @pytest.mark.parametrize("vision", VISION)
 def test_any_two_colours_differ_for_every_eye(vision: str):
     seen = {}
     for name, look in LOOKS.items():
-        srgb = np.array(to_rgb(look.color))
-        linear = np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
-        seen[name] = lab(np.array(VISION[vision]) @ linear)
+        seen[name] = lab(np.array(VISION[vision]) @ linear_of(look.color))
     for a, b in itertools.combinations(seen, 2):
         assert np.linalg.norm(seen[a] - seen[b]) > 15, (a, b)
+
+
+@pytest.mark.parametrize("vision", VISION)
+def test_the_two_parts_of_the_test_accuracy_are_light_and_dark_for_every_eye(vision: str):
+    light, dark = (
+        lab(np.array(VISION[vision]) @ linear_of(VARIABLES[name].line["color"]))
+        for name in ("mirrored_accuracy", "unmirrored_accuracy")
+    )
+    assert light[0] - dark[0] > 30
+    assert VARIABLES["mirrored_accuracy"].line["linestyle"] != "-"  # and on grey paper
 
 
 def test_any_two_lines_differ_on_grey_paper():

@@ -222,10 +222,20 @@ def test_the_law_and_the_point_of_the_chosen_strength_are_in_words():
     assert f"the line says {fit.at(0.1):,.0f}" in text
     assert f"grok epoch = {fit.floor:,.0f} + {fit.slope:,.3g}/β, R² {fit.r_squared:.2f}" in text
     line, *_ = [
-        one for one in titled(figure, "1/β").get_lines() if one.get_label() == "floor + slope/β"
+        one
+        for one in titled(figure, "1/β").get_lines()
+        if str(one.get_label()).startswith("floor + slope/β")
     ]
     x, y = (np.asarray(data, dtype=float) for data in line.get_data())
     np.testing.assert_allclose(y, fit.floor + fit.slope * x)
+
+
+def test_the_mark_at_which_attention_has_arrived_is_named_and_its_early_epochs_are_seen():
+    figure = viz.beta_picture(viz.find_sweep(sweep_history()), 0.1)
+    assert f"80% of the oracle: {np.log(1 / 0.8):.2g} nats" in look_at(figure)
+    ax = titled(figure, "KL(oracle")
+    first, middle = ax.transAxes.inverted().transform(ax.transData.transform([(0, 0), (100, 0)]))
+    assert middle[0] - first[0] > 0.25  # of an axis of more than 1,000 epochs
 
 
 def test_the_fit_leaves_runs_without_a_prior_out_and_counts_the_censored():

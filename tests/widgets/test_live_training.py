@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from types import SimpleNamespace
 
+import ipywidgets
 import numpy as np
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
@@ -55,6 +56,13 @@ def test_a_run_paused_and_stepped_is_the_same_run(live: LiveTraining):
     live.wait(60)
     assert live.history is not None
     np.testing.assert_array_equal(live.history.kl, train(SMALL, progress=False).kl)
+
+
+def test_its_controls_stand_in_columns_of_one_kind_and_size(live: LiveTraining):
+    columns = [column.children for column in live.children[0].children]
+    menus = [[isinstance(one, ipywidgets.Dropdown) for one in column] for column in columns]
+    assert menus == [[True, True], [False, False], [False, False]]
+    assert len({(one.layout.width, one.layout.height) for c in columns for one in c}) == 1
 
 
 def test_every_control_changes_the_setting_that_it_names(live: LiveTraining):
