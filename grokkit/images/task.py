@@ -15,6 +15,7 @@ place in the alphabet), ``channel`` (one: brightness), ``row`` and ``column`` (o
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from jaxtyping import Bool, Float, Int, UInt8
@@ -115,6 +116,8 @@ class GlyphSum:
     cell_size: int = 16
     train_fraction: float = 0.5
     split: SplitKind = "pair"
+
+    kind: ClassVar[str] = "glyph_sum"
 
     def __post_init__(self) -> None:
         if isinstance(self.alphabet, list):
