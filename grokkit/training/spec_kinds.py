@@ -12,12 +12,13 @@ that of a RunSpec, as all were before there was another::
 
 import json
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from grokkit.errors import refuse
 from grokkit.registry import Registry
 
 
+@runtime_checkable
 class Spec(Protocol):
     """Everything that decides a run, in one frozen value; equal specs, equal runs."""
 
