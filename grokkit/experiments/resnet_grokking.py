@@ -16,7 +16,6 @@ from grokkit.experiments.judges import (
     if_known,
     memorises,
     part,
-    sooner,
     spread,
 )
 from grokkit.experiments.row import Arms, Row, Size
@@ -31,13 +30,9 @@ SCOUTED = (
 
 
 def setup(size: Size) -> Arms:
-    """The paper's split by image; the same with twins held back together; and no decay."""
+    """The paper's split by image; and the same images with twins held back together."""
     base = image_presets["paper" if size == "paper" else "small"]
-    return {
-        "with twins": base,
-        "without twins": base.with_(split="unordered"),
-        "decay 0": base.with_(weight_decay=0.0),
-    }
+    return {"with twins": base, "without twins": base.with_(split="unordered")}
 
 
 def waits(evidence: Evidence) -> list[Part]:
@@ -82,12 +77,6 @@ ROW = Row(
                 ends_below("without twins", "test_accuracy", 0.3),
             ),
             afterwards=SCOUTED,
-        ),
-        Claim(
-            "resnet-grokking/decay",
-            "Weight decay shortens the way.",
-            "arXiv 2504.03162, where decay is what makes the representation even",
-            sooner("with twins", "decay 0", 0.8, "by 0.8 of the epoch without decay"),
         ),
     ),
 )
