@@ -72,6 +72,7 @@ def made(file: str) -> Path:
     path, source = folder() / file, folder() / "source.safetensors"
     if not source.exists():
         base = shrink(ROWS["tickets"].arms(seeds=[0])["dense"][0])
+        assert isinstance(base, RunSpec)
         draw(base.with_(seed=100), source)
     if not path.exists():
         ticket = prune(*load_weights(source), Pruning(sparsity=0.5))
