@@ -21,6 +21,7 @@ AWAITED = {
     "polynomial-ceiling",
     "toeplitz",
     "depth",
+    "resnet-grokking",
 }
 """Rows whose runs are still to be recorded."""
 
