@@ -4,6 +4,7 @@ import time
 
 from grokkit.images.spec import ImageSpec
 from grokkit.images.trainer import ImageTrainer
+from grokkit.training.trainer import one_thread
 
 SAMPLE = 2**24
 """How much is measured: so many pixels times channels of the first stage."""
@@ -22,9 +23,10 @@ def seconds_per_epoch(spec: ImageSpec) -> float:
     pixels = spec.task.cells * spec.task.cell_size**2
     fits = max(2, SAMPLE // (pixels * spec.network.width))
     batch = trainer.train[: min(spec.batch_size or len(trainer.train), fits)]
-    trainer.step(batch)  # the first one pays for what is set up once
-    start = time.perf_counter()
-    trainer.step(batch)
-    each = (time.perf_counter() - start) / len(batch)
+    with one_thread(trainer.device):
+        trainer.step(batch)  # the first one pays for what is set up once
+        start = time.perf_counter()
+        trainer.step(batch)
+        each = (time.perf_counter() - start) / len(batch)
     looks = spec.task.n_inputs * LOOK / spec.record_every
     return each * (len(trainer.train) + looks)
