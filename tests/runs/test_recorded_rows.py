@@ -17,7 +17,6 @@ AWAITED = {
     "polynomial-ceiling",
     "toeplitz",
     "depth",
-    "resnet-grokking",
 }
 """Rows whose runs are still to be recorded."""
 
