@@ -47,5 +47,5 @@ def _panel(ax: Axes, evidence: Present, name: str) -> None:
     ax.axhline(most, color=INK, linestyle=":", linewidth=1, label="images whose class is in train")
     final = np.median(evidence.final(name, "test_accuracy"))
     grokked = summary(evidence.grokked(name, 0.95), evidence.memorised(name))
-    words = f"test ends at {final:.2f}; reaches 0.95 at {grokked}"
+    words = f"test ends at {final:.2f}; 0.95 reached: {grokked}"
     ax.set_title(words, loc="right", fontsize=9, fontweight="normal")
