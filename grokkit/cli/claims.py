@@ -113,9 +113,9 @@ def _load(file: Path) -> "xr.Dataset":
 def _seeds(given: "xr.Dataset | None") -> tuple[int, ...]:
     """The seeds to judge by: of a History that was given, those that it has."""
     from grokkit.experiments import SEEDS
-    from grokkit.training import specs_of
+    from grokkit.training import any_specs_of
 
-    return SEEDS if given is None else tuple(sorted({spec.seed for spec in specs_of(given)}))
+    return SEEDS if given is None else tuple(sorted({spec.seed for spec in any_specs_of(given)}))
 
 
 def _document(options: Options) -> int:

@@ -9,7 +9,7 @@ from typing import Annotated
 import tyro
 
 from grokkit.cli.options import parse
-from grokkit.errors import SettingError, check_int, refuse
+from grokkit.errors import check_int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,22 +54,14 @@ def main(argv: Sequence[str]) -> int:
 
     check_int("jobs", options.jobs, 1)
     limits = Limits(options.seconds, options.memory_mb, options.disk_mb)
-    try:
-        rows, missing = grade_class(
-            options.folder,
-            options.exercises,
-            options.out,
-            limits,
-            options.jobs,
-            lambda steps, total: iter(tqdm(steps, total=total, desc="grading", unit="notebook")),
-        )
-    except SettingError as refused:
-        if refused.field != "exercises":
-            raise
-        allowed = (
-            "the folder of the clean exercise notebooks, in the checkout or in what was handed out"
-        )
-        refuse("--exercises", str(options.exercises), allowed)
+    rows, missing = grade_class(
+        options.folder,
+        options.exercises,
+        options.out,
+        limits,
+        options.jobs,
+        lambda steps, total: iter(tqdm(steps, total=total, desc="grading", unit="notebook")),
+    )
     print(table(rows))
     print(f"\n{options.out}: {len(rows)} marks")
     if missing:

@@ -30,6 +30,7 @@ from grokkit.experiments import (
     norm_vs_structure,
     priors,
     readout_scale,
+    resnet_grokking,
     routing,
     starvation_bound,
     tasks,
@@ -43,7 +44,7 @@ from grokkit.experiments.reproduce import differences, name_at, plan, reproduce,
 from grokkit.experiments.row import SEEDS, SIZES, Arms, Row, Size
 from grokkit.experiments.table import Table, count, markdown, text
 from grokkit.experiments.times import Times
-from grokkit.training import specs_of
+from grokkit.training import any_specs_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -78,6 +79,7 @@ ROWS: Mapping[str, Row] = MappingProxyType(
             uniformity.CEILING,
             uniformity.TOEPLITZ,
             uniformity.DEPTH,
+            resnet_grokking.ROW,
         )
     }
 )
@@ -110,7 +112,7 @@ def recorded(name: str, size: Size = "classroom") -> "xr.Dataset | None":
     history = runs.load(file)
     if own.kept_with is not None:
         mine = set(own.specs(size))
-        history = history.isel(run=[spec in mine for spec in specs_of(history)])
+        history = history.isel(run=[spec in mine for spec in any_specs_of(history)])
     return own.label(history, size)
 
 

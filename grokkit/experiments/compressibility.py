@@ -31,10 +31,7 @@ def orders(variable: str) -> Judge:
     def judge(evidence: Evidence) -> list[Part]:
         grokked = np.stack([evidence.grokked(arm, 0.95).values for arm in COMPARED])
         arrived = np.stack([arrives(evidence, arm, variable).values for arm in COMPARED])
-        ranks = [
-            rank_correlations(arrived[:, seed].tolist(), grokked[:, [seed]])[0]
-            for seed in range(grokked.shape[1])
-        ]
+        ranks = rank_correlations(arrived, grokked)
         says = "rank correlation, over four placements, of its arrival and the grok at least 0.8"
         return [part(says, if_known(ranks, lambda rank: rank >= 0.8), spread(ranks))]
 

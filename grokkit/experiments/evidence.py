@@ -8,7 +8,7 @@ import numpy as np
 
 from grokkit.diagnostics import grok_epoch, memorise_epoch
 from grokkit.experiments.times import Times
-from grokkit.training import RunSpec, specs_of
+from grokkit.training import Spec, any_specs_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -26,10 +26,10 @@ class Evidence:
         arms: the specs of each arm, one for each seed.
     """
 
-    def __init__(self, history: "xr.Dataset | None", arms: Mapping[str, Sequence[RunSpec]]) -> None:
+    def __init__(self, history: "xr.Dataset | None", arms: Mapping[str, Sequence[Spec]]) -> None:
         self.arms = arms
         self.used: list[str] = []
-        self._at = {} if history is None else {s: i for i, s in enumerate(specs_of(history))}
+        self._at = {} if history is None else {s: i for i, s in enumerate(any_specs_of(history))}
         self._history = history
         self._cut: dict[str, xr.Dataset] = {}
 
@@ -122,7 +122,7 @@ NAMED = {
 """The settings that a table names, and how."""
 
 
-def common(specs: Sequence[RunSpec]) -> str:
+def common(specs: Sequence[Spec]) -> str:
     """The task and the settings of :data:`NAMED` in words; where runs differ, all values."""
     if not specs:
         return "no training"

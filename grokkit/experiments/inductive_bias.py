@@ -48,12 +48,7 @@ def entropy_orders(evidence: Evidence) -> list[Part]:
     entropies = np.stack(
         [evidence.at(name, "map_entropy", evidence.memorised(name)) for name in PLACEMENTS]
     )
-    ranks = [
-        rank_correlations(entropies[:, seed].tolist(), epochs[:, [seed]])[0]
-        if np.isfinite(entropies[:, seed]).all()
-        else np.nan
-        for seed in range(epochs.shape[1])
-    ]
+    ranks = rank_correlations(entropies, epochs)
     says = "rank correlation, over placements, of entropy when memorised and epoch at most -0.8"
     return [part(says, if_known(ranks, lambda rank: rank <= -0.8), spread(ranks))]
 

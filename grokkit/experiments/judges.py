@@ -139,26 +139,31 @@ def if_known(values: Iterable[float], holds: Callable[[float], bool]) -> list[bo
 
 
 def rank_correlations(
-    settings: Sequence[float | int], epochs: Float[np.ndarray, "setting seed"]
+    settings: Sequence[float | int] | Float[np.ndarray, "setting seed"],
+    epochs: Float[np.ndarray, "setting seed"],
 ) -> list[float]:
     """For each seed, the rank correlation of a setting with an epoch.
 
     Args:
-        settings: a number for each arm.
+        settings: a number for each arm; or, where it was measured, for each arm and seed.
         epochs: when something happened; ``nan`` is censored, and later than all others.
 
     Returns:
-        Spearman's rho; 0 where all epochs are the same, ``nan`` where none has come.
+        Spearman's rho; 0 where all epochs are the same, ``nan`` where none has come or a
+        setting is not known.
     """
     from scipy.stats import spearmanr
 
+    given = np.asarray(settings, dtype=float).reshape(len(epochs), -1)
     found = []
-    for one in epochs.T:
+    for setting, one in zip(np.broadcast_to(given, epochs.shape).T, epochs.T, strict=True):
         ranked = np.nan_to_num(one, nan=np.inf)
-        if len(set(ranked)) > 1:
-            found.append(float(np.asarray(spearmanr(settings, ranked))[0]))
+        if np.isnan(setting).any() or np.isinf(ranked).all():
+            found.append(np.nan)
+        elif len(set(ranked)) > 1:
+            found.append(float(np.asarray(spearmanr(setting, ranked))[0]))
         else:
-            found.append(np.nan if np.isinf(ranked).all() else 0.0)
+            found.append(0.0)
     return found
 
 

@@ -20,7 +20,7 @@ from grokkit.experiments.judges import (
 )
 from grokkit.experiments.row import Arms, Row, Size
 from grokkit.experiments.settings import kl, quick
-from grokkit.training import RunSpec
+from grokkit.training import RunSpec, specs_of
 
 EPOCHS = 6000
 RADIUS = {"classroom": 28.0, "paper": 28.0}
@@ -96,7 +96,8 @@ def more_mass_decides(evidence: Evidence) -> list[Part]:
 
 
 def _uniform_mass(evidence: Evidence, arm: str) -> float:
-    informative = evidence.arms[arm][0].task.build(0).train.informative[0]
+    (spec, *_) = specs_of(evidence.arm(arm))
+    informative = spec.task.build(0).train.informative[0]
     return float(informative.sum()) / len(informative)
 
 

@@ -1,19 +1,18 @@
 """Run an experiment: through the store, so that rows share runs and a stop loses little."""
 
-import dataclasses
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grokkit.experiments.claims import Result
+from grokkit.experiments.engines import engine_of
 from grokkit.experiments.row import SEEDS, Row, Size
 from grokkit.experiments.table import markdown
 from grokkit.runs import LIMIT
-from grokkit.training import RunSpec, RunStore, Trainer, save_history, specs_of, sweep, thin
+from grokkit.training import RunStore, Spec, any_specs_of, save_history, thin
 from grokkit.training.files import write_whole
-from grokkit.training.history import join, to_bytes, to_history
+from grokkit.training.history import join, to_bytes
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -53,8 +52,8 @@ class Plan:
             now, times the epochs of each run. Runs that grok and stop early take less.
     """
 
-    specs: tuple[RunSpec, ...]
-    done: tuple[RunSpec, ...]
+    specs: tuple[Spec, ...]
+    done: tuple[Spec, ...]
     seconds: float
 
 
@@ -73,14 +72,14 @@ def plan(
     store = RunStore(Path(folder) / STORE)
     done = [spec for spec in specs if spec in store]
     missing = [spec for spec in specs if spec not in done]
-    cost: dict[RunSpec, float] = {}
+    cost: dict[Spec, float] = {}
     total = 0.0
     for spec in missing:
-        # Seeds, strengths and rates do not change what an epoch costs.
-        shape = RunSpec(task=spec.task, model=spec.model, batch_size=spec.batch_size)
-        if shape not in cost:
-            cost[shape] = _seconds_per_epoch(shape)
-        total += cost[shape] * spec.epochs
+        engine = engine_of(spec)
+        like = engine.like(spec)
+        if like not in cost:
+            cost[like] = engine.seconds(like)
+        total += cost[like] * spec.epochs
     return Plan(tuple(specs), tuple(done), total)
 
 
@@ -127,7 +126,8 @@ def reproduce(
     if specs:
         if row.prepare is not None:
             row.prepare(size)
-        history = sweep(
+        engine = engine_of(specs[0])  # the runs of a row are of one kind
+        history = engine.sweep(
             specs,
             folder / STORE,
             workers=workers,
@@ -198,15 +198,15 @@ def differences(history: "xr.Dataset", epochs: int = 200, progress: bool = True)
     from tqdm.auto import tqdm
 
     bits = int(history.attrs.get("mantissa_bits", 23))
-    firsts: dict[RunSpec, int] = {}
-    for index, spec in enumerate(specs_of(history)):
-        firsts.setdefault(dataclasses.replace(spec, seed=0), index)
+    specs = any_specs_of(history)
+    firsts: dict[Spec, int] = {}
+    for index, spec in enumerate(specs):
+        firsts.setdefault(spec.with_(seed=0), index)
     lines = []
     for index in tqdm(list(firsts.values()), disable=not progress, unit="run"):
-        spec = specs_of(history)[index]
-        trainer = Trainer([spec])  # a shorter spec might be refused, or end its prior sooner
-        trainer.advance(epochs + 1)  # so far that the last epoch of all is recorded
-        again = to_history(trainer).isel(run=0)
+        spec = specs[index]
+        # So far that the last epoch of all is recorded.
+        again = engine_of(spec).begin(spec, epochs + 1).isel(run=0)
         then = history.isel(run=index)
         then = then.isel(epoch=then.train_loss.notnull().values)
         shared = np.intersect1d(again.epoch.values, then.epoch.values)
@@ -224,11 +224,3 @@ def differences(history: "xr.Dataset", epochs: int = 200, progress: bool = True)
                 )
                 break
     return lines
-
-
-def _seconds_per_epoch(spec: RunSpec, epochs: int = 5) -> float:
-    trainer = Trainer([dataclasses.replace(spec, epochs=3 * epochs, record_every=epochs)])
-    trainer.advance(epochs)  # the first ones pay for what is set up once
-    start = time.perf_counter()
-    trainer.advance(epochs)
-    return (time.perf_counter() - start) / epochs

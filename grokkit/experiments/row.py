@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Literal, get_args
 from grokkit.errors import check_choice, refuse
 from grokkit.experiments.claims import SEEDS, Claim, Result, verdict_of
 from grokkit.experiments.evidence import Evidence, MissingArm
-from grokkit.training import RunSpec, specs_of
+from grokkit.training import Spec, any_specs_of
 
 if TYPE_CHECKING:
     import xarray as xr
 
 Size = Literal["classroom", "paper"]
 SIZES: tuple[str, ...] = get_args(Size)
-Arms = Mapping[str, RunSpec | Callable[[int], RunSpec]]
+Arms = Mapping[str, Spec | Callable[[int], Spec]]
 """Arm by name: a spec whose seed is replaced, or, where more hangs on it, a function of it."""
 
 
@@ -27,7 +27,7 @@ class Row:
         figure: the paper's figure or statements.
         question: what it asks, in one sentence.
         setup: from a size to the arms. Arms differ in what their name says and in nothing
-            else.
+            else; their specs are of one kind.
         claims: written down before the runs.
         prepare: makes the files that the runs begin with, where they are missing.
         kept_with: the row whose recording has its runs too; None: it has its own.
@@ -41,9 +41,7 @@ class Row:
     prepare: Callable[[Size], None] | None = None
     kept_with: str | None = None
 
-    def arms(
-        self, size: Size = "classroom", seeds: Sequence[int] = SEEDS
-    ) -> dict[str, list[RunSpec]]:
+    def arms(self, size: Size = "classroom", seeds: Sequence[int] = SEEDS) -> dict[str, list[Spec]]:
         """The runs of every arm, one for each seed.
 
         Raises:
@@ -62,7 +60,7 @@ class Row:
         size: Size = "classroom",
         seeds: Sequence[int] = SEEDS,
         only: Sequence[str] | None = None,
-    ) -> list[RunSpec]:
+    ) -> list[Spec]:
         """All runs, each once, arm after arm.
 
         Args:
@@ -121,8 +119,8 @@ class Row:
         """
         import numpy as np
 
-        specs = specs_of(history)
-        arm_of: dict[RunSpec, str] = {}
+        specs = any_specs_of(history)
+        arm_of: dict[Spec, str] = {}
         for name, runs in self.arms(size, sorted({spec.seed for spec in specs})).items():
             for spec in runs:
                 arm_of.setdefault(spec, name)

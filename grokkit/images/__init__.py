@@ -13,11 +13,13 @@ Smaller and more usual than :mod:`grokkit.training`: one network at a time, auto
 Adam. What comes out is the same kind of History.
 """
 
+from grokkit.images.cost import seconds_per_epoch
 from grokkit.images.glyphs import SIDES, glyph, tiles
 from grokkit.images.history import image_specs_of, to_image_history
 from grokkit.images.resnet import ResNet18, ResNetSpec
 from grokkit.images.run import train_images
 from grokkit.images.spec import ImageSpec, image_presets
+from grokkit.images.sweep import sweep_images
 from grokkit.images.task import GlyphSum, ImageData, ImageSet
 from grokkit.images.trainer import ImageTrainer
 
@@ -33,6 +35,8 @@ __all__ = [
     "glyph",
     "image_presets",
     "image_specs_of",
+    "seconds_per_epoch",
+    "sweep_images",
     "tiles",
     "to_image_history",
     "train_images",

@@ -13,14 +13,11 @@ import numpy as np
 
 from grokkit.images.spec import ImageSpec
 from grokkit.images.trainer import MEANING, ImageTrainer
-from grokkit.training.history import FORMAT
+from grokkit.training.history import FORMAT, run_coordinates
 from grokkit.training.outcome import provenance
 
 if TYPE_CHECKING:
     import xarray as xr
-
-ALWAYS = ("seed", "weight_decay", "learning_rate", "width")
-"""The settings that every History has as coordinates; others where they vary."""
 
 
 def to_image_history(trainers: Sequence[ImageTrainer]) -> "xr.Dataset":
@@ -43,16 +40,16 @@ def to_image_history(trainers: Sequence[ImageTrainer]) -> "xr.Dataset":
             values[run, [place[epoch] for epoch in one.epochs]] = one.records[name]
         variables[name] = (("run", "epoch"), values, {"meaning": meaning})
     per_run: dict[str, Any] = {
-        "spec": _strings([one.spec.to_json() for one in trainers]),
-        "message": _strings([one.message for one in trainers]),
+        # Objects, as netCDF gives them back: fixed-width strings would not survive a round trip.
+        "message": np.array([one.message for one in trainers], dtype=object),
         "ended": np.array([one.epochs[-1] for one in trainers], dtype=np.int64),
         "mirror_rate": np.array([one.data.mirror_rate for one in trainers]),
         "answerable": np.array([one.data.answerable for one in trainers]),
         "n_train": np.array([len(one.train) for one in trainers]),
         "n_test": np.array([len(one.test) for one in trainers]),
-        **_settings([one.spec for one in trainers]),
     }
     dataset = xr.Dataset(variables, coords={"epoch": np.array(epochs, dtype=np.int64)})
+    dataset = dataset.assign_coords(run_coordinates([one.spec for one in trainers]))
     dataset = dataset.assign_coords({name: ("run", values) for name, values in per_run.items()})
     seconds = sum(one.seconds for one in trainers)
     dataset.attrs = {
@@ -65,21 +62,3 @@ def to_image_history(trainers: Sequence[ImageTrainer]) -> "xr.Dataset":
 def image_specs_of(history: "xr.Dataset") -> list[ImageSpec]:
     """The spec of every run of a History of :func:`grokkit.images.train_images`."""
     return [ImageSpec.from_json(str(one)) for one in np.atleast_1d(history.spec.values)]
-
-
-def _settings(specs: Sequence[ImageSpec]) -> dict[str, np.ndarray]:
-    """The settings that vary, and those that are always named."""
-    settings = [spec.settings() for spec in specs]
-    coordinates = {}
-    for name in settings[0]:
-        values = [one[name] for one in settings]
-        plain = all(isinstance(value, int | float | str) for value in values)
-        if plain and (name in ALWAYS or len(set(values)) > 1):
-            text = isinstance(values[0], str)
-            coordinates[name] = _strings(values) if text else np.array(values)
-    return coordinates
-
-
-def _strings(values: Sequence[str]) -> np.ndarray:
-    # Objects, as netCDF gives them back: fixed-width strings would not survive a round trip.
-    return np.array(values, dtype=object)

@@ -1,6 +1,6 @@
 """``train_images``: specs in, History out."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import torch
@@ -21,6 +21,7 @@ def train_images(
     *,
     device: torch.device | str = "cpu",
     progress: bool = True,
+    keep: "Callable[[xr.Dataset], object] | None" = None,
 ) -> "xr.Dataset":
     """Train residual networks on images of glyphs, one after the other.
 
@@ -32,6 +33,7 @@ def train_images(
         specs: one run, or several.
         device: ``"cpu"``, ``"cuda"``, or a torch device.
         progress: whether to show a progress bar.
+        keep: what to do with the History of each run as it ends; for storing it.
 
     Returns:
         The History, dims (run, epoch).
@@ -65,6 +67,8 @@ def train_images(
                 trainers.append(ImageTrainer(spec, device))
                 trainers[-1].advance(on_epoch=tell)
                 bar.update(spec.epochs - trainers[-1].epoch)
+                if keep is not None:
+                    keep(to_image_history(trainers[-1:]))
         except KeyboardInterrupt:
             interrupted = True
     trained = [one for one in trainers if one.epochs]

@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args
 from grokkit.errors import check_choice, check_int, check_number, refuse
 from grokkit.images.resnet import ResNetSpec
 from grokkit.images.task import GlyphSum
+from grokkit.training.spec_kinds import register_spec
 
 ImageOptimizer = Literal["adam", "adamw"]
 """``"adam"``: the decay is L2, a part of the gradient. ``"adamw"``: it is decoupled."""
@@ -19,6 +20,11 @@ PARTS: Mapping[str, type[Any]] = {"task": GlyphSum, "network": ResNetSpec}
 """The parts of a spec, and what each of them must be."""
 
 
+KIND = "images"
+"""The kind of these specs among others."""
+
+
+@register_spec(KIND)
 @dataclass(frozen=True)
 class ImageSpec:
     """One training run of a residual network on images of glyphs.
@@ -87,14 +93,15 @@ class ImageSpec:
         return dataclasses.replace(self, **own)
 
     def settings(self) -> dict[str, Any]:
-        """Every setting by its own name; the parts are taken apart."""
+        """Every setting by its own name; the parts are taken apart, ``task`` is its kind."""
         flat = {f.name: getattr(self, f.name) for f in fields(self)}
         parts = [dataclasses.asdict(flat.pop(part)) for part in PARTS]
-        return {name: value for part in parts for name, value in part.items()} | flat
+        settings = {name: value for part in parts for name, value in part.items()}
+        return {"task": self.task.kind, **settings, **flat}
 
     def to_json(self) -> str:
         """The spec as one line of JSON."""
-        return json.dumps(dataclasses.asdict(self))
+        return json.dumps({"kind": KIND, **dataclasses.asdict(self)})
 
     @classmethod
     def from_json(cls, text: str) -> "ImageSpec":
@@ -106,8 +113,12 @@ class ImageSpec:
         plain = json.loads(text)
         if not isinstance(plain, Mapping):
             refuse("spec", plain, "settings by name")
+        if plain.get("kind") != KIND:
+            refuse("kind", plain.get("kind"), KIND)
         made = {}
         for name, value in plain.items():
+            if name == "kind":
+                continue
             known = [f.name for f in fields(cls)]
             if name not in known:
                 refuse(name, value, ", ".join(known))

@@ -15,6 +15,7 @@ place in the alphabet), ``channel`` (one: brightness), ``row`` and ``column`` (o
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from jaxtyping import Bool, Float, Int, UInt8
@@ -22,9 +23,8 @@ from torch import Tensor
 
 from grokkit.errors import check_int, refuse
 from grokkit.images.glyphs import SIDES, WHITE, tiles
-from grokkit.seeding import generator
 from grokkit.tasks.inputs import decode
-from grokkit.tasks.split import SplitKind, check_split, mirrored, split_operands
+from grokkit.tasks.split import SplitKind, check_split, split_operands
 
 MAX_IMAGES = 1_000_000
 MAX_PIXELS = 1024
@@ -116,6 +116,8 @@ class GlyphSum:
     train_fraction: float = 0.5
     split: SplitKind = "pair"
 
+    kind: ClassVar[str] = "glyph_sum"
+
     def __post_init__(self) -> None:
         if isinstance(self.alphabet, list):
             # From JSON; a frozen task with a list in it could not be hashed.
@@ -164,9 +166,9 @@ class GlyphSum:
         check_int("seed", seed, 0)
         base = len(self.alphabet)
         glyphs = decode(torch.arange(self.n_inputs), base, self.cells)
-        stream = generator(seed, "split")
-        train, unordered = split_operands(glyphs, base, self.split, self.train_fraction, stream)
-        flags = mirrored(unordered, train, commutes=True)
+        train, flags = split_operands(
+            glyphs, base, self.split, self.train_fraction, seed, commutes=True
+        )
         assert flags is not None, "a sum commutes"
         everything = ImageSet(glyphs, torch.tensor(self.alphabet)[glyphs].sum(dim=1))
         return ImageData(

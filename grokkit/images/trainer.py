@@ -89,18 +89,26 @@ class ImageTrainer:
             self.epoch == self.spec.epochs and self.epochs[-1:] == [self.epoch]
         )
 
-    def advance(self, on_epoch: "Callable[[ImageTrainer], None] | None" = None) -> None:
-        """Train until the end.
+    def advance(
+        self,
+        epochs: int | None = None,
+        on_epoch: "Callable[[ImageTrainer], None] | None" = None,
+    ) -> None:
+        """Train until the end, or for a number of epochs.
 
         Args:
+            epochs: how many epochs at most; None: all that are left.
             on_epoch: called after each whole epoch with this trainer; may stop it by raising
                 KeyboardInterrupt. The records made until then stay.
         """
+        last = self.spec.epochs
+        stop = last if epochs is None else min(last, self.epoch + epochs)
         started = time.perf_counter()
         try:
             with one_thread(self.device), _same_bits():
-                while not self.done:
-                    due = self.epoch % self.spec.record_every == 0 or self.epoch == self.spec.epochs
+                # At the last epoch of all once more, for the record that ends the run.
+                while not self.done and (self.epoch < stop or stop == last):
+                    due = self.epoch % self.spec.record_every == 0 or self.epoch == last
                     # After an interrupt this epoch may be on record already.
                     if due and self.epochs[-1:] != [self.epoch]:
                         self._record()
@@ -117,11 +125,14 @@ class ImageTrainer:
         """One epoch's optimizer steps."""
         self.network.train()
         for rows in self._batches():
-            batch = self.train if rows is None else self.train[rows]
-            loss = F.cross_entropy(self._logits(batch), batch.targets)
-            self.optimizer.zero_grad()
-            loss.backward()
-            self.optimizer.step()
+            self.step(self.train if rows is None else self.train[rows])
+
+    def step(self, batch: ImageSet) -> None:
+        """One optimizer step on some train images."""
+        loss = F.cross_entropy(self._logits(batch), batch.targets)
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
 
     def _batches(self) -> Iterator[Int[Tensor, " row"] | None]:
         if self.batches is None:

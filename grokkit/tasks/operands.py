@@ -30,12 +30,7 @@ from grokkit.tasks.layout import (
     gaps_of,
     lay_out,
 )
-from grokkit.tasks.split import (
-    SplitKind,
-    check_split,
-    mirrored,
-    split_operands,
-)
+from grokkit.tasks.split import SplitKind, check_split, split_operands
 
 
 @dataclass(frozen=True)
@@ -146,10 +141,15 @@ class OperandTask(Task):
         """
         check_int("seed", seed, 0)
         operands = self.inputs(seed)
-        base = len(self.symbols)
-        stream = generator(seed, "split")
-        train, unordered = split_operands(
-            operands, base, self.split, self.train_fraction, stream, self.held_out(operands)
+        train, flags = split_operands(
+            operands,
+            len(self.symbols),
+            self.split,
+            self.train_fraction,
+            seed,
+            self.commutes,
+            self.draws,
+            self.held_out(operands),
         )
         everything = self._sequences(operands, seed)
         rows = train.repeat_interleave(self.draws)
@@ -158,7 +158,7 @@ class OperandTask(Task):
             test=everything[~rows],
             vocabulary=self._vocabulary(),
             n_classes=self.n_classes,
-            mirrored=mirrored(unordered, train, self.commutes, draws=self.draws),
+            mirrored=flags,
         )
 
     def _vocabulary(self) -> tuple[str, ...]:

@@ -31,7 +31,6 @@ from grokkit.tasks.modular import MAX_P
 from grokkit.tasks.split import (
     SplitKind,
     check_split,
-    mirrored,
     split_operands,
 )
 
@@ -93,8 +92,9 @@ class MarkedAddition(Task):
         """
         check_int("seed", seed, 0)
         pairs = decode(torch.arange(self.n_inputs), self.p, 2)
-        stream = generator(seed, "split")
-        train, unordered = split_operands(pairs, self.p, self.split, self.train_fraction, stream)
+        train, flags = split_operands(
+            pairs, self.p, self.split, self.train_fraction, seed, commutes=True, draws=self.draws
+        )
         everything = self._sequences(pairs, seed)
         rows = train.repeat_interleave(self.draws)
         return TaskData(
@@ -102,7 +102,7 @@ class MarkedAddition(Task):
             test=everything[~rows],
             vocabulary=self._vocabulary(),
             n_classes=self.p,
-            mirrored=mirrored(unordered, train, commutes=True, draws=self.draws),
+            mirrored=flags,
         )
 
     @property

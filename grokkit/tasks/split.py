@@ -13,6 +13,7 @@ from jaxtyping import Bool, Int
 from torch import Tensor
 
 from grokkit.errors import check_choice, check_fraction, refuse
+from grokkit.seeding import generator
 from grokkit.tasks.inputs import encode
 
 SplitKind = Literal["pair", "unordered"]
@@ -92,28 +93,33 @@ def split_operands(
     base: int,
     split: SplitKind,
     train_fraction: float,
-    generator: torch.Generator,
+    seed: int,
+    commutes: bool,
+    draws: int = 1,
     held_out: Bool[Tensor, " input"] | None = None,
-) -> tuple[Bool[Tensor, " input"], Int[Tensor, " input"]]:
-    """Choose the train inputs by pair or by unordered pair.
+) -> tuple[Bool[Tensor, " input"], Bool[Tensor, " test_example"] | None]:
+    """Choose the train inputs by pair or by unordered pair, and say which test pairs leak.
 
     Args:
         operands: all inputs.
         base: the number of operand symbols.
         split: which inputs stay together.
         train_fraction: the fraction of inputs to train on.
-        generator: where the random order comes from.
+        seed: names the random order, which is the seed's own for the split.
+        commutes: whether the label ignores the order of the operands.
+        draws: the number of sequences of each input.
         held_out: inputs that must not be trained on; None for none.
 
     Returns:
-        True where an input is trained on, and the numbers from :func:`unordered_codes`.
+        True where an input is trained on; and the flags from :func:`mirrored`.
 
     Raises:
         SettingError: ``train_fraction`` leaves no train inputs or no test inputs.
     """
     unordered = unordered_codes(operands, base)
     families = unordered if split == "unordered" else encode(operands, base)
-    return split_inputs(families, train_fraction, generator, held_out), unordered
+    train = split_inputs(families, train_fraction, generator(seed, "split"), held_out)
+    return train, mirrored(unordered, train, commutes, draws)
 
 
 def mirrored(

@@ -11,7 +11,7 @@ from grokkit.training.accelerators import (
 from grokkit.training.checkpoint import CheckpointError
 from grokkit.training.contraction import measure_contraction
 from grokkit.training.controls import Controls, grokked_radius
-from grokkit.training.history import load_history, save_history, specs_of, thin
+from grokkit.training.history import any_specs_of, load_history, save_history, specs_of, thin
 from grokkit.training.keys import spec_key
 from grokkit.training.optimizers import (
     SGD,
@@ -35,6 +35,7 @@ from grokkit.training.priors import (
 )
 from grokkit.training.run import RunsFailed, train
 from grokkit.training.spec import RunSpec, grid
+from grokkit.training.spec_kinds import Spec, register_spec
 from grokkit.training.store import RunStore
 from grokkit.training.sweep import load_sweep, sweep
 from grokkit.training.trainer import Trainer
@@ -63,9 +64,11 @@ __all__ = [
     "RunsFailed",
     "ScheduledPrior",
     "SparsityPrior",
+    "Spec",
     "TeacherPrior",
     "Trainer",
     "WeightsError",
+    "any_specs_of",
     "grid",
     "grokked_radius",
     "load_history",
@@ -76,6 +79,7 @@ __all__ = [
     "register_accelerator",
     "register_optimizer",
     "register_prior",
+    "register_spec",
     "save_history",
     "save_weights",
     "spec_key",

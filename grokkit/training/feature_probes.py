@@ -82,16 +82,13 @@ class FeatureProbes:
 
     Args:
         train: the model on the train sequences.
-        test: the model on the test sequences.
         weights: the weights of the group, read at each record.
         p: how many numbers there are, tokens 0..p-1; None: tokens are no numbers, and what is
             measured of embeddings is left out.
     """
 
-    def __init__(
-        self, train: Transformer, test: Transformer, weights: Parameters, p: int | None
-    ) -> None:
-        self.models = (train, test)
+    def __init__(self, train: Transformer, weights: Parameters, p: int | None) -> None:
+        self.train = train
         self.weights = weights
         self.p = p
         self.orders: list[Tensor | None] = []
@@ -99,16 +96,21 @@ class FeatureProbes:
             self.orders = [torch.arange(p), _logarithms(p)]
 
     @torch.no_grad()
-    def __call__(self) -> dict[str, Tensor]:
-        """One record of every run: name -> ``[run, ...]``."""
-        seen = [model(self.weights) for model in self.models]
-        attention = seen[0].attention
+    def __call__(self, test: Activations) -> dict[str, Tensor]:
+        """One record of every run: name -> ``[run, ...]``.
+
+        Args:
+            test: what the model computed on the test sequences, at these weights.
+        """
+        # Anew: the step that trains keeps of the train sequences only what all records need.
+        train = self.train(self.weights)
+        attention = train.attention
         record = {
             "map_entropy": structure.map_entropy(attention),
             "head_entropy": structure.head_entropy(attention),
-            "shortcut_loss": self._shortcut(seen[0]),
+            "shortcut_loss": self._shortcut(train),
         }
-        spectra = [compressibility(one.final) for one in seen if one.final is not None]
+        spectra = [compressibility(one.final) for one in (train, test) if one.final is not None]
         for name in ("effective_rank", "numerical_rank", "stable_rank", "norm_ratio", "alpha"):
             record[name] = torch.stack([getattr(one, name) for one in spectra], dim=1)
         if self.p is not None:
@@ -118,7 +120,7 @@ class FeatureProbes:
 
     def _shortcut(self, seen: Activations) -> Tensor:
         """The shortcut probe; ``nan`` for the classifier readout, which has no stream y."""
-        model = self.models[0]
+        model = self.train
         if seen.middle is None:
             return torch.full_like(seen.logits[:, 0, 0], torch.nan)
         last = of_layer(self.weights, model.spec.layers - 1)

@@ -4,7 +4,8 @@
     history.kl.groupby("weight_decay").mean()             a mean over seeds
 
 Coordinates name the settings that vary (always ``seed``, ``kl_strength``,
-``weight_decay`` and ``learning_rate`` too) and hold each run's whole spec as JSON;
+``weight_decay`` and ``learning_rate`` too) and hold each run's whole spec as JSON, of
+whichever kind it is (:mod:`grokkit.training.spec_kinds`);
 attributes hold the versions and the device. Saved as compressed netCDF, which any language
 can read and which, unlike a pickle, can run nothing when it is opened.
 """
@@ -24,6 +25,7 @@ from grokkit.training.files import write_whole
 from grokkit.training.outcome import Outcome
 from grokkit.training.probes import DIMS, MEANING
 from grokkit.training.spec import RunSpec
+from grokkit.training.spec_kinds import Spec, read_spec
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -34,7 +36,9 @@ _DIMS = {**DIMS, **feature_probes.DIMS}
 _MEANING = {**MEANING, **feature_probes.MEANING}
 _NAMED = {"feature_set": list(feature_probes.SETS), "order": list(feature_probes.ORDERS)}
 
-ALWAYS = ("seed", "kl_strength", "weight_decay", "learning_rate")
+ALWAYS = ("seed", "kl_strength", "weight_decay", "learning_rate", "width")
+"""The settings that are coordinates wherever a spec has them; others where they vary."""
+
 FORMAT = 1
 
 
@@ -65,7 +69,7 @@ def to_history(source: "Trainer | Outcome") -> "xr.Dataset":
             dataset = dataset.assign_coords({name: values})
     if facts["extra"] and "extra" in dataset.dims:
         dataset = dataset.assign_coords(extra=facts["extra"])
-    dataset = dataset.assign_coords(_run_coordinates(specs))
+    dataset = dataset.assign_coords(run_coordinates(specs))
     per_run = {
         "ended": np.array(facts["ended"], dtype=np.int64),
         "mirror_rate": np.array(facts["mirror_rates"]),
@@ -84,11 +88,11 @@ def join(histories: "Sequence[xr.Dataset]") -> "xr.Dataset":
     if len(histories) == 1:
         return histories[0]
     # Coordinates that vary between the parts but not within one are missing in some.
-    specs = [spec for history in histories for spec in specs_of(history)]
-    fresh = _run_coordinates(specs)
+    specs = [spec for history in histories for spec in any_specs_of(history)]
+    fresh = run_coordinates(specs)
     # What a part was cut from may have lacked a coordinate that the part alone would have.
     parts = [
-        history.drop_vars(_run_coordinates(specs_of(history)), errors="ignore")
+        history.drop_vars(run_coordinates(any_specs_of(history)), errors="ignore")
         for history in histories
     ]
     joined = xr.concat(parts, dim="run", join="outer", combine_attrs="override")
@@ -107,12 +111,12 @@ def split(history: "xr.Dataset") -> "list[xr.Dataset]":
     The seconds of runs that were trained together are shared out evenly.
     """
     parts = []
-    specs = specs_of(history)
+    specs = any_specs_of(history)
     for run, spec in enumerate(specs):
         one = history.isel(run=[run])
         one = one.isel(epoch=one.epoch.values <= one.ended.values[0])
         one = one.drop_vars(set(spec.settings()) & set(one.coords))
-        one = one.assign_coords(_run_coordinates([spec]))
+        one = one.assign_coords(run_coordinates([spec]))
         one.attrs = dict(history.attrs) | {"seconds": history.attrs["seconds"] / len(specs)}
         parts.append(one)
     return parts
@@ -120,13 +124,26 @@ def split(history: "xr.Dataset") -> "list[xr.Dataset]":
 
 def complete(history: "xr.Dataset") -> list[bool]:
     """For each run, whether it has come to its end and was not interrupted."""
-    runs = zip(specs_of(history), history.ended.values, history.message.values, strict=True)
+    runs = zip(any_specs_of(history), history.ended.values, history.message.values, strict=True)
     return [int(last) == spec.epochs or message != "" for spec, last, message in runs]
 
 
 def specs_of(history: "xr.Dataset") -> list[RunSpec]:
-    """The spec of every run of a History."""
+    """The spec of every run of a History of transformers.
+
+    Raises:
+        SettingError: a run is of another kind.
+    """
     return [RunSpec.from_json(str(one)) for one in np.atleast_1d(history.spec.values)]
+
+
+def any_specs_of(history: "xr.Dataset") -> list[Spec]:
+    """The spec of every run of a History, of whichever kinds they are.
+
+    Raises:
+        SettingError: a run is of a kind that is not registered in this process.
+    """
+    return [read_spec(str(one)) for one in np.atleast_1d(history.spec.values)]
 
 
 def save_history(history: "xr.Dataset", path: str | Path) -> Path:
@@ -227,9 +244,10 @@ def _events(history: "xr.Dataset") -> np.ndarray:
     epochs = [
         memorise_epoch(history),
         *(grok_epoch(history, accuracy) for accuracy in (0.95, 0.99)),
-        phase_borders(history),
         history.ended,
     ]
+    if "kl" in history:  # there is attention, and so there are phases
+        epochs.append(phase_borders(history))
     when = np.concatenate([np.ravel(some.values) for some in epochs])
     records = np.searchsorted(history.epoch.values, when[~np.isnan(when)])
     # Of a part of a History, the end of a run may lie outside.
@@ -243,7 +261,8 @@ def _round_mantissa(values: np.ndarray, bits: int) -> np.ndarray:
     )
 
 
-def _run_coordinates(specs: Sequence[RunSpec]) -> dict[str, Any]:
+def run_coordinates(specs: Sequence[Spec]) -> dict[str, Any]:
+    """The coordinates that say which runs they are: specs, and the settings that vary."""
     settings = [spec.settings() for spec in specs]
     names = [name for name in settings[0] if all(name in one for one in settings)]
     coordinates: dict[str, Any] = {"spec": ("run", _strings([spec.to_json() for spec in specs]))}

@@ -7,19 +7,22 @@ from dataclasses import MISSING, Field, fields
 from typing import Any
 
 from grokkit.training.spec import FAMILIES, PARTS, RunSpec
+from grokkit.training.spec_kinds import Spec
 
 NAMED = ("task", "model", "optimizer", "prior")
 """The parts that a key always names; the others only where they are not the default."""
 
 
-def spec_key(spec: RunSpec) -> str:
+def spec_key(spec: Spec) -> str:
     """Sixteen hexadecimal digits that name a run: equal specs, equal keys.
 
     The same on every machine and in every process. Settings that have their default value
     are left out, so that a key outlives the addition of new settings in a later version.
     (A changed default would give two specs one key: who looks a run up by its key compares
-    the spec too.)
+    the spec too.) A spec of another kind than RunSpec is named by the whole of its JSON.
     """
+    if not isinstance(spec, RunSpec):
+        return _digest(json.loads(spec.to_json()))
     plain = {name: value for name, value in _changed(spec).items() if name not in PARTS}
     parts = {name: getattr(spec, name) for name in PARTS}
     defaults = {field.name: _default(field) for field in fields(spec)}

@@ -6,7 +6,7 @@ here asks for a value; a GPU is waited for once all the same, by the singular va
 :mod:`grokkit.diagnostics.capacity`, whose solver reports its success to the host.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import torch
 from jaxtyping import Bool, Float
@@ -19,6 +19,7 @@ from grokkit.diagnostics.separability import logit_margins, value_radius
 from grokkit.diagnostics.starvation_bounds import starvation_bounds, starvation_exponent
 from grokkit.diagnostics.variance import score_variance
 from grokkit.model import Batch, ModelSpec, Parameters, Transformer
+from grokkit.model.activations import Activations
 from grokkit.model.loss import loss_and_gradient
 from grokkit.training.step import StepOutput
 
@@ -132,11 +133,14 @@ class Probes:
         self.weights = weights
 
     @torch.no_grad()
-    def __call__(self, step: StepOutput) -> dict[str, Tensor]:
+    def __call__(
+        self, step: StepOutput, further: Callable[[Activations], dict[str, Tensor]] | None = None
+    ) -> dict[str, Tensor]:
         """One record of every run: name -> ``[run, ...]``.
 
         Args:
             step: what the training step saw, with its score gradient, at these weights.
+            further: what is recorded too, from what the model computed on the test set.
         """
         assert step.score_gradient is not None, "a recorded step keeps its score gradient"
         queries: dict[str, Tensor] = {}
@@ -191,9 +195,11 @@ class Probes:
             "collapsed": lost.loss / train.examples,
         }
         record |= {name: value.to(attention.dtype) for name, value in more.items()}
+        test = self.test_models[0](weights)
         losses, corrects = [], []
         for model in self.test_models:
-            logits, targets = model(weights).logits, model.batch.targets
+            logits = test.logits if model is self.test_models[0] else model(weights).logits
+            targets = model.batch.targets
             losses.append(loss_and_gradient(logits, targets.unsqueeze(-1))[0].mean(dim=1))
             corrects.append(logits.argmax(dim=-1) == targets)
         record |= {"test_loss": losses[0], "test_accuracy": _share(corrects[0])}
@@ -210,7 +216,7 @@ class Probes:
                 ("unmirrored", [_share(correct, ~flags) for correct, flags in flagged]),
             ):
                 record[f"extra_{name}_accuracy"] = torch.stack(sets, dim=1)
-        return record
+        return record if further is None else record | further(test)
 
 
 def _share(

@@ -24,6 +24,7 @@ from grokkit.training.controls import Controls
 from grokkit.training.optimizers import AdamW, OptimizerSpec, optimizers
 from grokkit.training.precision import PRECISIONS, Precision
 from grokkit.training.priors import KLPrior, Prior, priors
+from grokkit.training.spec_kinds import TRANSFORMER, register_spec
 
 FAMILIES: Mapping[str, Registry[Any]] = {
     "task": tasks,
@@ -44,6 +45,7 @@ PARTS: Mapping[str, type[Any]] = {
 """The parts of a spec, and what each of them must be."""
 
 
+@register_spec(TRANSFORMER)
 @dataclass(frozen=True)
 class RunSpec:
     """One training run.

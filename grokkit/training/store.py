@@ -5,9 +5,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grokkit.training.history import complete, load_history, save_history, specs_of, split
+from grokkit.training.history import (
+    any_specs_of,
+    complete,
+    load_history,
+    save_history,
+    split,
+)
 from grokkit.training.keys import spec_key
-from grokkit.training.spec import RunSpec
+from grokkit.training.spec_kinds import Spec
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -20,7 +26,7 @@ def _say(line: str) -> None:
 
 
 class RunStore:
-    """Finished runs on the disk: ask by spec, get the History.
+    """Finished runs of any kind on the disk: ask by spec, get the History.
 
     Each run is a file ``KEY.nc`` of its own, whichever group it was trained in, and is
     written whole or not at all. So experiments that share runs can share a folder, and
@@ -35,18 +41,18 @@ class RunStore:
         self.folder = Path(folder)
         self.say = say
 
-    def path(self, spec: RunSpec) -> Path:
+    def path(self, spec: Spec) -> Path:
         """The file of a run, whether it is there or not."""
         return self.folder / f"{spec_key(spec)}.nc"
 
     def __contains__(self, spec: object) -> bool:
-        return isinstance(spec, RunSpec) and self.get(spec) is not None
+        return isinstance(spec, Spec) and self.get(spec) is not None
 
     def keys(self) -> Iterator[str]:
         """The key of every run in the folder."""
         return (path.stem for path in sorted(self.folder.glob("*.nc")))
 
-    def get(self, spec: RunSpec) -> "xr.Dataset | None":
+    def get(self, spec: Spec) -> "xr.Dataset | None":
         """The History of one run; None if it is not here.
 
         A file that cannot be read, or holds another run, is moved aside, never deleted:
@@ -55,7 +61,7 @@ class RunStore:
         path = self.path(spec)
         try:
             history = load_history(path)
-            if specs_of(history) == [spec]:
+            if any_specs_of(history) == [spec]:
                 return history
             problem = f"{path}: holds another run than its name says"
         except FileNotFoundError:
@@ -79,7 +85,7 @@ class RunStore:
                 # Of a run that has ended it does not matter that others were interrupted.
                 self.folder.mkdir(parents=True, exist_ok=True)
                 one.attrs.pop("interrupted", None)
-                save_history(one, self.path(specs_of(one)[0]))
+                save_history(one, self.path(any_specs_of(one)[0]))
                 stored += 1
         return stored
 

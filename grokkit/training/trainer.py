@@ -104,9 +104,8 @@ class Trainer:
         )
         self.feature_probes = None
         if spec.features:
-            models = self.probes.train_model, self.probes.test_models[0]
             p = getattr(spec.task, "p", None)
-            self.feature_probes = FeatureProbes(*models, self.weights, p)
+            self.feature_probes = FeatureProbes(self.probes.train_model, self.weights, p)
         self.epoch = 0
         self.records = Records()
         self.seconds = 0.0
@@ -202,8 +201,7 @@ class Trainer:
         if recording or self.batches is None:
             output = self._differentiate(self.step, recording)
             if recording:
-                further = {} if self.feature_probes is None else self.feature_probes()
-                self.records.add(self.epoch, self.probes(output) | further)
+                self.records.add(self.epoch, self.probes(output, self.feature_probes))
                 self._end_runs()
         return recording
 

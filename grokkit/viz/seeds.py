@@ -8,7 +8,7 @@ from jaxtyping import Float, Num
 from matplotlib.axes import Axes
 
 from grokkit.errors import check_choice, refuse
-from grokkit.training.history import specs_of
+from grokkit.training.history import any_specs_of
 from grokkit.viz.style import (
     VARIABLES,
     EpochScale,
@@ -83,7 +83,7 @@ def check_same_setting(history: "xr.Dataset") -> None:
     Raises:
         SettingError: they do; the message names what differs.
     """
-    settings = [spec.settings() for spec in specs_of(history)]
+    settings = [spec.settings() for spec in any_specs_of(history)]
     names = {name for one in settings for name in one} - {"seed"}
     differing = [n for n in sorted(names) if len({repr(one.get(n)) for one in settings}) > 1]
     if differing:

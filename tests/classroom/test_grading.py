@@ -260,7 +260,7 @@ def test_a_folder_without_notebooks_is_refused(tmp_path: Path, capsys):
     for words, complaint in (
         ([str(tmp_path)], "folder: got"),
         ([str(tmp_path / "no")], "folder: got"),
-        ([str(tmp_path), "--exercises", str(tmp_path)], "--exercises: got"),
+        ([str(tmp_path), "--exercises", str(tmp_path)], "exercises: got"),
         ([str(tmp_path), "--seconds", "1"], "seconds: got 1; allowed"),
         ([str(tmp_path), "--jobs", "0"], "jobs: got 0; allowed"),
     ):

@@ -3,6 +3,7 @@
 import dataclasses
 import itertools
 
+import numpy as np
 import pytest
 
 from grokkit.experiments import (
@@ -16,6 +17,7 @@ from grokkit.experiments import (
     text,
     verdict_of,
 )
+from grokkit.experiments.judges import rank_correlations
 
 YES, NO, OPEN = True, False, None
 
@@ -139,3 +141,22 @@ def test_in_the_terminal_what_was_not_run_stays_with_its_row():
 def test_the_count_names_only_verdicts_that_there_are():
     assert count([RESULT, RESULT]) == "2 partly"
     assert count([]) == ""
+
+
+# --- rank correlations --------------------------------------------------------------------
+
+
+def test_a_setting_is_one_for_all_seeds_or_each_seed_s_own():
+    epochs = np.array([[10.0, 30.0], [20.0, 20.0], [np.nan, 10.0]])
+    np.testing.assert_allclose(rank_correlations((1, 2, 3), epochs), [1, -1])
+    measured = np.array([[3.0, 1.0], [2.0, 2.0], [1.0, 3.0]])
+    np.testing.assert_allclose(rank_correlations(measured, epochs), [-1, -1])
+    for seed in (0, 1):
+        alone = rank_correlations(measured[:, seed].tolist(), epochs[:, [seed]])
+        np.testing.assert_allclose(alone, rank_correlations(measured, epochs)[seed])
+
+
+def test_without_an_order_the_correlation_is_nought_and_without_a_number_it_is_none():
+    epochs = np.array([[10.0, np.nan, 10.0], [10.0, np.nan, 20.0]])
+    settings = np.array([[1.0, 1.0, np.nan], [2.0, 2.0, 2.0]])
+    np.testing.assert_array_equal(rank_correlations(settings, epochs), [0, np.nan, np.nan])

@@ -10,8 +10,9 @@ from pathlib import Path
 import xarray as xr
 
 from grokkit.experiments import ROWS, Row, Size
+from grokkit.images import ImageSpec, train_images
 from grokkit.tickets import Pruning, draw, prune, save_ticket, shuffled
-from grokkit.training import RunSpec, load_weights, train
+from grokkit.training import RunSpec, Spec, load_weights, train
 
 SEEDS = (0, 1)
 EPOCHS = 12
@@ -24,7 +25,7 @@ def tiny(name: str) -> Row:
     """A row with its own arms and claims, and with tiny runs."""
     row = ROWS[name]
 
-    def setup(size: Size) -> dict[str, RunSpec | Callable[[int], RunSpec]]:
+    def setup(size: Size) -> dict[str, Spec | Callable[[int], Spec]]:
         return {
             arm: (lambda seed, spec=spec: shrink(spec(seed))) if callable(spec) else shrink(spec)
             for arm, spec in row.setup(size).items()
@@ -33,8 +34,11 @@ def tiny(name: str) -> Row:
     return dataclasses.replace(row, setup=setup, prepare=None)
 
 
-def shrink(spec: RunSpec) -> RunSpec:
-    """The same run of a small network on a small table, for a few epochs."""
+def shrink(spec: Spec) -> Spec:
+    """The same run of a small network on a small table or a few images, for a few epochs."""
+    if isinstance(spec, ImageSpec):
+        few = spec.with_(grid_rows=1, grid_columns=2, alphabet=(0, 3, 4, 6), cell_size=4)
+        return few.with_(width=2, batch_size=4, epochs=EPOCHS, record_every=4)
     there = spec.settings()
     changes: dict[str, object] = {
         name: least
@@ -68,6 +72,7 @@ def made(file: str) -> Path:
     path, source = folder() / file, folder() / "source.safetensors"
     if not source.exists():
         base = shrink(ROWS["tickets"].arms(seeds=[0])["dense"][0])
+        assert isinstance(base, RunSpec)
         draw(base.with_(seed=100), source)
     if not path.exists():
         ticket = prune(*load_weights(source), Pruning(sparsity=0.5))
@@ -83,7 +88,12 @@ def history_of(
     """The runs of a tiny row, labelled; None for a row that trains nothing."""
     row = tiny(name)
     specs = row.specs(size, seeds)
-    return row.label(train(specs, workers=1, progress=False), size) if specs else None
+    if not specs:
+        return None
+    images = [spec for spec in specs if isinstance(spec, ImageSpec)]
+    others = [spec for spec in specs if isinstance(spec, RunSpec)]
+    history = train_images(images) if images else train(others, workers=1, progress=False)
+    return row.label(history, size)
 
 
 def understood(history: xr.Dataset, at: float = 0.5) -> xr.Dataset:
@@ -105,7 +115,8 @@ def understood(history: xr.Dataset, at: float = 0.5) -> xr.Dataset:
         "test_accuracy": risen(when),
         "unmirrored_accuracy": risen(when),
         "mirrored_accuracy": risen(when),
-        "kl": history.kl * xr.where(history.epoch >= early, 0.001, 1.0),
     }
+    if "kl" in history:
+        changed["kl"] = history.kl * xr.where(history.epoch >= early, 0.001, 1.0)
     dims = ("run", "epoch")
     return history.assign({n: v.transpose(*dims) for n, v in changed.items() if n in history})

@@ -40,8 +40,11 @@ def test_a_setting_is_changed_by_its_own_name_wherever_it_lives():
 def test_no_two_settings_have_one_name():
     spec = ImageSpec()
     plain = json.loads(spec.to_json())
+    assert plain.pop("kind") == "images"
     parts = [plain.pop("task"), plain.pop("network")]
-    assert len(spec.settings()) == len(plain) + sum(map(len, parts))
+    settings = spec.settings()
+    assert settings.pop("task") == "glyph_sum"
+    assert len(settings) == len(plain) + sum(map(len, parts))
 
 
 @pytest.mark.parametrize(("name", "near"), [("widht", "width"), ("decay", "weight_decay")])
@@ -75,10 +78,11 @@ def test_a_bad_setting_is_refused_by_name(field, value):
     ("text", "field"),
     [
         ("3", "spec"),
-        ('{"sede": 1}', "sede"),
-        ('{"task": 1}', "task"),
-        ('{"task": {"cels": 1}}', "task.cels"),
-        ('{"network": {"width": 0}}', "width"),
+        ("{}", "kind"),
+        ('{"kind": "images", "sede": 1}', "sede"),
+        ('{"kind": "images", "task": 1}', "task"),
+        ('{"kind": "images", "task": {"cels": 1}}', "task.cels"),
+        ('{"kind": "images", "network": {"width": 0}}', "width"),
     ],
 )
 def test_json_of_something_else_is_refused_by_name(text, field):

@@ -132,8 +132,17 @@ def test_the_classifier_readout_has_no_stream_to_probe():
     assert history.shortcut_loss.isnull().all() and np.isfinite(history.effective_rank).all()
 
 
-def test_models_are_those_of_the_probes():
+def test_a_record_passes_each_set_through_the_model_once(monkeypatch: pytest.MonkeyPatch):
+    """Beside the pass of the step that trains, which keeps less."""
+    passed, forward = [], Transformer.__call__
+
+    def counted(self: Transformer, weights: object) -> object:
+        passed.append(self)
+        return forward(self, weights)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Transformer, "__call__", counted)
     trainer = Trainer([BLOCK])
-    assert trainer.feature_probes is not None
-    assert all(isinstance(model, Transformer) for model in trainer.feature_probes.models)
+    trainer.advance(1)
+    probes = trainer.probes
+    assert [passed.count(model) for model in (probes.train_model, *probes.test_models)] == [1, 1]
     assert Trainer([BLOCK.with_(features=False)]).feature_probes is None

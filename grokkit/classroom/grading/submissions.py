@@ -78,7 +78,10 @@ def sheets(folder: Path) -> dict[str, Sheet]:
                 points[checked(cell)] = cell["metadata"]["nbgrader"]["points"]
         found[path.stem] = Sheet(path.resolve(), points)
     if not found:
-        refuse("exercises", str(folder), "a folder of exercise notebooks, such as exercises")
+        allowed = (
+            "the folder of the clean exercise notebooks, in the checkout or in what was handed out"
+        )
+        refuse("exercises", str(folder), allowed)
     return found
 
 

@@ -16,6 +16,7 @@ from grokkit.viz.rows.four_phases import four_phases_figure
 from grokkit.viz.rows.kl_acceleration import kl_acceleration_figure
 from grokkit.viz.rows.norm_vs_structure import norm_vs_structure_figure
 from grokkit.viz.rows.present import Present
+from grokkit.viz.rows.resnet_grokking import resnet_grokking_figure
 from grokkit.viz.rows.routing import routing_figure
 from grokkit.viz.rows.starvation_bound import starvation_bound_figure
 from grokkit.viz.rows.strips import strip_figure
@@ -33,6 +34,7 @@ FIGURES: Mapping[str, Callable[[Row, Present], Picture]] = MappingProxyType(
         "starvation-bound": starvation_bound_figure,
         "routing": routing_figure,
         "distractors": distractors_figure,
+        "resnet-grokking": resnet_grokking_figure,
     }
 )
 """The rows whose figures are not strips of grok epochs."""

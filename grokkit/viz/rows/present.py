@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from grokkit.errors import refuse
 from grokkit.experiments import Evidence, Row, Size
-from grokkit.training import specs_of
+from grokkit.training import any_specs_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -31,7 +31,7 @@ class Present(Evidence):
     """
 
     def __init__(self, row: Row, history: "xr.Dataset | None", size: Size = "classroom") -> None:
-        there = dict.fromkeys([] if history is None else specs_of(history))
+        there = dict.fromkeys([] if history is None else any_specs_of(history))
         every = row.arms(size, sorted({spec.seed for spec in there})) if there else {}
         arms = {
             name: kept
