@@ -34,6 +34,7 @@ from grokkit.experiments import (
     starvation_bound,
     tasks,
     theory,
+    three_accounts,
     tickets,
     uniformity,
 )
@@ -78,6 +79,8 @@ ROWS: Mapping[str, Row] = MappingProxyType(
             uniformity.CEILING,
             uniformity.TOEPLITZ,
             uniformity.DEPTH,
+            # All three, on one network.
+            three_accounts.ROW,
         )
     }
 )

@@ -21,6 +21,7 @@ AWAITED = {
     "polynomial-ceiling",
     "toeplitz",
     "depth",
+    "three-accounts",
 }
 """Rows whose runs are still to be recorded."""
 
