@@ -60,12 +60,14 @@ def three_accounts_figure(row: Row, evidence: Present) -> Picture:
 
 
 def _in_order(evidence: Present) -> list[str]:
-    """The signals by the median of their arrivals in the baseline; as listed if there is none."""
+    """The signals by how soon they arrive in the baseline; as listed if there is none."""
     names = list(SIGNALS)
     if not evidence.has(BASE):
         return names
-    medians = {name: arrivals(evidence, name).median for name in names}
-    return sorted(names, key=lambda name: medians[name])
+    last = arrivals(evidence, "unseen pairs").values
+    shares = {name: arrivals(evidence, name).values / last for name in names}
+    # What never arrives is last; of what arrives together the first listed comes first.
+    return sorted(names, key=lambda name: float(np.median(np.nan_to_num(shares[name], nan=np.inf))))
 
 
 def _draw_arrivals(ax: Axes, evidence: Present, names: list[str]) -> None:
