@@ -26,8 +26,6 @@
 # earlier run, choose *Kernel → Restart Kernel and Clear Outputs of All Cells* first.
 
 # %%
-import textwrap
-
 import numpy as np
 import torch
 
@@ -218,11 +216,18 @@ for name in ("KL", "effective rank", "alpha", "relative MED"):
 # %% [markdown]
 # The rank *rises*, in every seed. What arrives first, of all signals, goes the wrong way for its own
 # account: in this network, as it turns from memorising to adding, the features fill **more**
-# directions, not fewer. (It does fall in the end, from its peak. An account that looks for the fall
-# sees it late. It had been claimed that the rank falls, and by the rule for verdicts it does not.)
+# directions, not fewer. (We had claimed that it falls. By the rule for verdicts it does not.)
 #
-# So "first" depends on what one takes for the event, the rise or the fall. Keep that in mind for
-# section 8.
+# It does fall later, from a peak. When is that?
+
+# %%
+print("the unseen pairs are half-way at", "".join(f"{e:7,.0f}" for e in dates["unseen pairs"]))
+peaks = [one.epoch.values[SIGNALS["effective rank"].of(one).argmax()] for one in runs]
+print("the effective rank peaks at     ", "".join(f"{epoch:7,.0f}" for epoch in peaks))
+
+# %% [markdown]
+# So "first" depends on what one takes for the event: its rise or its fall. Who wants to be right can
+# choose afterwards. Keep that in mind for section 8.
 #
 # ## 5. Is there one order?
 #
@@ -326,7 +331,66 @@ beside(
 )
 
 # %% [markdown]
-# TEXT CONTROL
+# **Without decay** nothing goes far, and the norm goes the other way: it grows. Nobody is a mere clock.
+# But this control is a soft one. Decay is what reworks a network after it has memorised, and a signal
+# that shows the reworking, and no understanding at all, would pass it. That is what the trap is for.
+#
+# **In the trap** hardly any unseen sum is right, and *effective rank goes its way all the same*, in every
+# seed. The first witness has been seen at places where nothing happened. Whatever it shows, it is not
+# understanding.
+#
+# **The norm** had been claimed to fall there, as decay pulls as before. It grows. (Lesson 05: a tug of
+# war. Decay does not win it where the loss pulls back hard enough; that this is the reason is a
+# guess.) So the norm's fall belongs to the networks that grok.
+#
+# **Relative MED and Fourier** do not stir in either control.
+#
+# And **KL** goes farther than ever, in every seed! Has attention found the structure in the trap? Look
+# at where it goes from and to.
+
+# %%
+for arm in ("baseline", "random distractors"):
+    starts = evidence.memorised(arm).values
+    kl = [
+        (one.kl.values[one.epoch.values == start].item(), one.kl.values[-1])
+        for one, start in zip(evidence.runs(arm), starts, strict=True)
+    ]
+    print(f"{arm:19}", "   ".join(f"{first:.2g} to {last:.2g}" for first, last in kl))
+print(f"attention that looks everywhere alike has {np.log(5 / 2):.2g}")
+
+# %% [markdown]
+# It comes from very bad to bad, and ends farther from the oracle than a network that looks at
+# everything alike. Our rule asked for the *distance*, and so the claim that structure stays away from
+# the trap has failed, and it stays failed. But the rule was a poor one, and we see it only now: a
+# control that begins elsewhere should be asked for the *level*, too. How many of five come to the
+# level that is half-way in the baseline?
+
+# %%
+for arm in ("no decay", "random distractors"):
+    come = {name: np.isfinite(arrivals(evidence, name, arm).values).sum() for name in signals}
+    print(f"{arm:19}", "; ".join(f"{name} {count}" for name, count in come.items()))
+
+# %% [markdown]
+# By its level KL is acquitted: not one seed. (A rule made after the fact proves nothing. It is a claim
+# for the next experiment.)
+#
+# So who is left? **Early and only where it groks: attention**, by its entropy in both controls by both
+# rules, by its KL with the rule made afterwards. **Only where it groks, but not early: MED, Fourier,
+# the norm.** **Early, and also where nothing is understood: effective rank.** And alpha is late, and
+# in the trap it goes anywhere.
+#
+# One more thing about MED. Lesson 12 holds it against shuffled orders. In the trap it is no better
+# than these. But without decay, in networks that know their train set and hardly anything else?
+
+# %%
+for arm in ("baseline", "no decay", "random distractors"):
+    ends = [one.sel(order="natural").isel(epoch=-1) for one in evidence.runs(arm)]
+    below = sum(float(one.best_med) < float(one.best_med_null) for one in ends)
+    print(f"{arm:19} relative MED below all 50 shuffled orders at the end: {below} of 5 seeds")
+
+# %% [markdown]
+# In some it *is* more even than every shuffled order: a trace of the answer, where the answer is not.
+# To be better than chance is less than to be understood.
 #
 # ## 7. Take hold of it
 #
@@ -335,28 +399,44 @@ beside(
 # once. If the other signals waited for structure, they must now come sooner. If they have clocks of
 # their own, they will not.
 #
-# The mark is that of the network without the prior (same seed). *By what number are the epochs of
-# effective rank and of relative MED multiplied? Medians; 1: no change.*
+# The mark is that of the network without the prior (same seed). *By what number is the epoch of relative
+# MED multiplied (median; 1: no change)? And in how many of five seeds does effective rank still come to
+# its mark for good?*
 
 # %%
-my_factor_of_the_rank = None
 my_factor_of_med = None
+my_ranks_that_come = None
 
 # %%
-factors = {}
+told = {name: arrivals(evidence, name, "KL 1").values for name in names}
+print("told, half-way by the baseline's mark, seed by seed          before the unseen pairs")
 for name in names:
-    told = arrivals(evidence, name, "KL 1").values
-    factors[name] = float(np.median(told / dates[name]))
-    print(f"{name:15} told: {' '.join(f'{epoch:6,.0f}' for epoch in told)}   x {factors[name]:.2f}")
+    epochs = "".join(f"{epoch:8,.0f}" if epoch == epoch else "       -" for epoch in told[name])
+    print(f"{name:15}{epochs}     in {(told[name] < told['unseen pairs']).sum()} of 5")
 
 # %%
-beside("13 factor of the effective rank, told", my_factor_of_the_rank, round(factors["effective rank"], 2))
+factor = float(np.median(told["relative MED"] / dates["relative MED"]))
+beside("13 factor of relative MED, told", my_factor_of_med, float(f"{factor:.1g}"))
 
 # %%
-beside("13 factor of relative MED, told", my_factor_of_med, round(factors["relative MED"], 2))
+come = int(np.isfinite(told["effective rank"]).sum())
+beside("13 ranks that come to their mark, told", my_ranks_that_come, come)
 
 # %% [markdown]
-# TEXT TOLD
+# Attention is where it should be within the first record, and now:
+#
+# - Evenness, waves, alpha and the unseen pairs all come sooner, in every seed. Finding the structure *was*
+#   in their way.
+# - **Relative MED** is at its mark about when the train set is memorised, long before the unseen pairs. In
+#   the baseline it came *with* them. So the order of section 5, with its W close to 1, was that of one
+#   setting. One change, and evenness and waves lead in all five seeds.
+# - **Effective rank** comes past its mark, and in most seeds falls below it again before the end. These
+#   networks grok without a rank that stays up. In the trap it rose and nobody understood. It is neither
+#   needed nor enough.
+#
+# This is what a handle is worth. Watching could not have told us that evenness and understanding are two
+# things. (The other two accounts have handles as well: a LayerNorm, lesson 11; even initial embeddings,
+# lesson 12. They were not tried on this network.)
 #
 # ## 8. Where this is weak: the ruler
 #
@@ -366,7 +446,9 @@ beside("13 factor of relative MED, told", my_factor_of_med, round(factors["relat
 # %%
 for share in (0.25, 0.5, 0.75):
     for lasting in (True, False):
-        when = {name: arrivals(evidence, name, share=share, lasting=lasting).values for name in names}
+        when = {
+            name: arrivals(evidence, name, share=share, lasting=lasting).values for name in names
+        }
         one = kendall_w(np.stack([when[name] for name in RANKED], axis=1))
         order = [RANKED[i] for i in np.argsort(one.mean_ranks, kind="stable")]
         lead = [name for name in order if (when[name] <= 0.9 * when["unseen pairs"]).sum() >= 4]
@@ -378,4 +460,88 @@ for share in (0.25, 0.5, 0.75):
 experiments.claims("three-accounts")
 
 # %% [markdown]
-# TEXT WEAK
+# Half and three quarters of the way give one order; a quarter for the first time gives another, for alpha
+# is then caught before it falls off its cliff. And at a quarter nearly everybody is "ahead". Who says
+# "my signal leads" should say by which ruler, and so should we.
+#
+# Besides:
+#
+# - Every way is scaled by its own end, and the end is that of the run: 500 epochs after 99 % of the
+#   unseen. For a signal that overshoots, such as effective rank, this decides much.
+# - The trap differs in more than the grok. Its distractors are numbers, so the embeddings serve two
+#   masters, and it memorises later. A control that differs in one thing only does not exist here: what
+#   makes a network grok cannot be taken away alone.
+# - The rule for controls asked for a distance. It should have asked for a level, too (section 6).
+# - One network, one task, one learning rate, five seeds. The three papers have networks of their own, with
+#   a residual stream and without distractors, and nothing here says that their signals are as ours *there*.
+
+# %% [markdown]
+# ## 9. They may all be right, at different times
+#
+# | account | what only it explains | what it leaves open |
+# | --- | --- | --- |
+# | **structure** | why distractors make a network wait, and why a hint that says *where* shortens the wait (lessons 04 to 06) | how the network adds; it has nothing to say where there is nothing to look away from |
+# | **features** | why one architecture groks sooner than another: it is the only one with a word on where a LayerNorm stands (lesson 11) | which number to watch: here its own signals are among the first, and the very last |
+# | **uniformity** | what the answer looks like in the embeddings, and which *data* it takes (lesson 12) | what the network waits for: evenness came with the answer here, and long before it where attention was given |
+#
+# In this network they see three stages of one slow thing. Attention turns to the numbers, early, and
+# only where the network will grok. Then, about together, embeddings become even, waves come, the norm
+# falls, and the unseen pairs are understood. Last of all the spectrum of the features settles. None of
+# the accounts is wrong about what it saw. What each got wrong is the step from *before* to *because*.
+#
+# ## 10. The whole course, counted
+#
+# Every claim of every lesson that was written down before its runs, and what became of it. (The row
+# `theory` has no runs; it checks formulas on random inputs, takes the longest, and is in
+# [RESULTS.md](../RESULTS.md).)
+
+# %% tags=["nbval-ignore-output"]
+short = {"reproduced": "yes", "partly": "partly", "not reproduced": "no", "undecided": "open"}
+print(f"{'':20}" + "".join(f"{word:>8}" for word in short.values()))
+total = dict.fromkeys(short, 0)
+for row in experiments.ROWS:
+    if row == "theory":
+        continue
+    found = [result.verdict for result in experiments.claims(row)]
+    if "not run at this size" in found:
+        continue
+    for verdict in short:
+        total[verdict] += found.count(verdict)
+    print(f"{row:20}" + "".join(f"{found.count(verdict) or '':>8}" for verdict in short))
+print(f"{'together':20}" + "".join(f"{number:8}" for number in total.values()))
+
+# %% [markdown]
+# A course that had only the first column would have been an advertisement.
+#
+# ## Case file
+#
+# | what we know | how sure | what would change it |
+# | --- | --- | --- |
+# | In one setting the signals come in one order in all seeds | W and its exact chance, five seeds, `three-accounts/one-order`; not by the loosest ruler | another task, another rate |
+# | The order is not a law | told where to look, evenness and waves lead, five seeds | - |
+# | Effective rank rises here, and shows no understanding | it rises in the trap in every seed, and need not stay up where a told network groks | networks with a residual stream: lesson 11 |
+# | Attention moves early, and in neither control | by its entropy; by its KL with a rule made afterwards | the same claim, made before other runs |
+# | MED, Fourier and the norm go their way only where the network groks | two controls, five seeds each | a network that is even and never groks |
+# | Finding the structure was in the way of evenness, waves and the answer | five paired seeds, an intervention | the same with noise of the same size: lesson 06 |
+# | Being first is not being the cause | a clock | nothing |
+#
+# So we were wrong about the rank, which does not fall; about the norm, which does not fall in the trap;
+# about structure, which is not the first to move; and about our own rule for controls.
+#
+# **Exercises:** [13 · Three accounts, one network](../exercises/13_three_accounts.ipynb).
+#
+# **Next:** nothing more from us. [10 · Your own experiment](10_your_own_experiment.ipynb) has the rule, the
+# row and the runner. The case is yours.
+#
+# ## Sources
+#
+# - *Grokking as Structural Inference: Transformers Need Bayesian Lottery Tickets*, arXiv 2605.15787:
+#   attention as structure, the KL prior.
+# - *Explaining Grokking in Transformers through the Lens of Inductive Bias*, arXiv 2602.06702: entropy of
+#   attention, effective rank and alpha, the shortcut probe, Fourier concentration.
+# - *Beyond Progress Measures: Theoretical Insights into the Mechanism of Grokking*, arXiv 2504.03162: MED.
+#   Its relative form and the null are ours.
+# - M. G. Kendall and B. Babington Smith, *The problem of m rankings*, 1939: W.
+# - Code: [`grokkit/experiments/three_accounts.py`](../grokkit/experiments/three_accounts.py),
+#   [`grokkit/diagnostics/half_way.py`](../grokkit/diagnostics/half_way.py),
+#   [`grokkit/diagnostics/concordance.py`](../grokkit/diagnostics/concordance.py).

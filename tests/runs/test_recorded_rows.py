@@ -21,7 +21,6 @@ AWAITED = {
     "polynomial-ceiling",
     "toeplitz",
     "depth",
-    "three-accounts",
 }
 """Rows whose runs are still to be recorded."""
 
