@@ -159,8 +159,9 @@ viz.signals_of_a_run(runs[0])
 # image says *nothing happens*. And below, everything is on the move.
 #
 # Two lines are strange. **Effective rank** overshoots: it is half-way first, goes far beyond its end,
-# and comes back. And **alpha** falls off a cliff in the middle and climbs out again. Both will be
-# called before us once more.
+# and comes back. And **alpha** falls off a cliff in the middle and climbs out again: it is the slope of
+# a line through *part* of a spectrum, and which part is chosen anew at each record. (That the choice
+# jumps there is our guess.) Both will be called before us once more.
 #
 # ## 4. Five seeds
 #
@@ -226,8 +227,10 @@ peaks = [one.epoch.values[SIGNALS["effective rank"].of(one).argmax()] for one in
 print("the effective rank peaks at     ", "".join(f"{epoch:7,.0f}" for epoch in peaks))
 
 # %% [markdown]
-# So "first" depends on what one takes for the event: its rise or its fall. Who wants to be right can
-# choose afterwards. Keep that in mind for section 8.
+# It turns just before the unseen pairs are half-way, in every seed: features spread first, and are
+# compressed while the network comes to understand. So whether the account of features is "first" or
+# "in time" depends on what one takes for the event, the rise or the turn. Who wants to be right can choose
+# afterwards. Keep that in mind for section 8.
 #
 # ## 5. Is there one order?
 #
@@ -312,7 +315,7 @@ for arm in ("no decay", "random distractors"):
 for name in signals:
     cells = [gone(evidence, name, arm) for arm in movers]
     words = "".join(
-        f"{np.median(one):12.2f} [{one.min():.2f} to {one.max():.2f}]".rjust(34) for one in cells
+        f"{np.median(one):.1f} [{one.min():.1f} to {one.max():.1f}]".rjust(34) for one in cells
     )
     print(f"{name:15}{words}")
 
@@ -423,16 +426,15 @@ come = int(np.isfinite(told["effective rank"]).sum())
 beside("13 ranks that come to their mark, told", my_ranks_that_come, come)
 
 # %% [markdown]
-# Attention is where it should be within the first record, and now:
+# Attention is at its mark at the first record, and now:
 #
 # - Evenness, waves, alpha and the unseen pairs all come sooner, in every seed. Finding the structure *was*
 #   in their way.
-# - **Relative MED** is at its mark about when the train set is memorised, long before the unseen pairs. In
-#   the baseline it came *with* them. So the order of section 5, with its W close to 1, was that of one
-#   setting. One change, and evenness and waves lead in all five seeds.
-# - **Effective rank** comes past its mark, and in most seeds falls below it again before the end. These
-#   networks grok without a rank that stays up. In the trap it rose and nobody understood. It is neither
-#   needed nor enough.
+# - **Relative MED** is at its mark early, in most seeds within some hundred epochs of the start, and in
+#   every seed well before the unseen pairs. In the baseline it came *with* them. So the order of section 5,
+#   with its W close to 1, was that of one setting. One change, and evenness and waves lead in all seeds.
+# - **Effective rank** ends below its mark in most seeds, and these networks grok. In the trap it rose, and
+#   nobody understood. It is neither needed nor enough.
 #
 # This is what a handle is worth. Watching could not have told us that evenness and understanding are two
 # things. (The other two accounts have handles as well: a LayerNorm, lesson 11; even initial embeddings,
@@ -460,9 +462,9 @@ for share in (0.25, 0.5, 0.75):
 experiments.claims("three-accounts")
 
 # %% [markdown]
-# Half and three quarters of the way give one order; a quarter for the first time gives another, for alpha
-# is then caught before it falls off its cliff. And at a quarter nearly everybody is "ahead". Who says
-# "my signal leads" should say by which ruler, and so should we.
+# Five rulers give one order. A quarter of the way, for the first time, gives another: alpha is then
+# caught before it falls off its cliff. And at a quarter nearly everybody is "ahead". Who says "my signal
+# leads" should say by which ruler.
 #
 # Besides:
 #
@@ -484,10 +486,10 @@ experiments.claims("three-accounts")
 # | **features** | why one architecture groks sooner than another: it is the only one with a word on where a LayerNorm stands (lesson 11) | which number to watch: here its own signals are among the first, and the very last |
 # | **uniformity** | what the answer looks like in the embeddings, and which *data* it takes (lesson 12) | what the network waits for: evenness came with the answer here, and long before it where attention was given |
 #
-# In this network they see three stages of one slow thing. Attention turns to the numbers, early, and
-# only where the network will grok. Then, about together, embeddings become even, waves come, the norm
-# falls, and the unseen pairs are understood. Last of all the spectrum of the features settles. None of
-# the accounts is wrong about what it saw. What each got wrong is the step from *before* to *because*.
+# In this network they see stages of one slow thing. Attention turns to the numbers, early, and in
+# neither control. Then, about together, the features' rank turns, embeddings become even, waves come,
+# the norm falls, and the unseen pairs are understood. Last of all alpha settles. None of the accounts
+# is wrong about what it saw. What is wrong is the step from *before* to *because*.
 #
 # ## 10. The whole course, counted
 #
