@@ -128,10 +128,10 @@ def arrivals(
         # A first time that comes before memorising is one of the initial weights.
         seen = one if lasting else one.isel(epoch=~(one.epoch.values < start))
         values = SIGNALS[name].of(seen)
-        known = along is not None and len(values)
-        epochs.append(
-            arrival(seen.epoch.values, values, along, share, lasting) if known else np.nan
-        )
+        if along is None or not len(values):
+            epochs.append(np.nan)
+        else:
+            epochs.append(arrival(seen.epoch.values, values, along, share, lasting))
     return evidence.times(arm, evidence.arm(arm).seed.copy(data=np.array(epochs, dtype=float)))
 
 
