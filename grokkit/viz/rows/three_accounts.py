@@ -35,7 +35,7 @@ LINES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 )
 """How each signal is drawn: a colour for each account, a marker for each of its signals."""
 
-CONTROLS: Mapping[str, str] = MappingProxyType({NO_DECAY: "full", TRAPPED: "none"})
+CONTROLS: Mapping[str, Any] = MappingProxyType({NO_DECAY: "full", TRAPPED: "none"})
 """The controls, and how their markers are filled."""
 
 
