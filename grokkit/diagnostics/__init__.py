@@ -20,11 +20,14 @@ phases             when a run memorised, waited, and grokked, read off its Histo
 plateau            how long the waits should have been, likewise (5), (7)
 conditions         the thresholds of B_gamma and N that a run turned out to have
 inverse_fit        how grok epochs fall with the strength of a prior
+half_way           when a slow signal has gone half of its way
+concordance        whether several seeds put things in one order (Kendall's W)
 """
 
 from grokkit.diagnostics.capacity import lipschitz, mlp_norm
 from grokkit.diagnostics.class_spread import ClassSpread, class_spread, pair_spread
 from grokkit.diagnostics.collapse import Collapse, softmax_collapse
+from grokkit.diagnostics.concordance import Concordance, kendall_w, midranks
 from grokkit.diagnostics.conditions import hindsight_conditions
 from grokkit.diagnostics.contraction import Contraction, contraction_slack, step_contraction
 from grokkit.diagnostics.features import (
@@ -47,6 +50,7 @@ from grokkit.diagnostics.fourier import (
     restricted_loss,
     sum_power,
 )
+from grokkit.diagnostics.half_way import Way, arrival, way
 from grokkit.diagnostics.head_mass import HeadMass, distributed_share, summed_head_mass
 from grokkit.diagnostics.inverse_fit import InverseFit, fit_inverse
 from grokkit.diagnostics.kernel import (
@@ -107,6 +111,7 @@ __all__ = [
     "ClassSpread",
     "Collapse",
     "Compressibility",
+    "Concordance",
     "Contraction",
     "HeadMass",
     "InverseFit",
@@ -115,7 +120,9 @@ __all__ = [
     "Separability",
     "StarvationBounds",
     "Uniformity",
+    "Way",
     "all_sequences",
+    "arrival",
     "attention_entropy",
     "attention_gradient",
     "attention_kl",
@@ -136,6 +143,7 @@ __all__ = [
     "head_entropy",
     "hindsight_conditions",
     "informative_mass",
+    "kendall_w",
     "kernel_drift",
     "key_frequencies",
     "kl_times",
@@ -146,6 +154,7 @@ __all__ = [
     "logit_table",
     "map_entropy",
     "memorise_epoch",
+    "midranks",
     "min_informative_mass",
     "mlp_norm",
     "network_logits",
@@ -172,4 +181,5 @@ __all__ = [
     "tangent_kernel",
     "token_uniformity",
     "value_radius",
+    "way",
 ]

@@ -35,6 +35,7 @@ from grokkit.experiments import (
     starvation_bound,
     tasks,
     theory,
+    three_accounts,
     tickets,
     uniformity,
 )
@@ -80,6 +81,8 @@ ROWS: Mapping[str, Row] = MappingProxyType(
             uniformity.TOEPLITZ,
             uniformity.DEPTH,
             resnet_grokking.ROW,
+            # All three, on one network.
+            three_accounts.ROW,
         )
     }
 )

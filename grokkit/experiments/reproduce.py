@@ -24,6 +24,9 @@ STORE = "store"
 RECORDS = (100, 60, 40)
 """About how many records of a run to keep: the first number that fits."""
 
+ALL = 10_000
+"""More log-spaced records than any run has, even late: every one is kept."""
+
 BOUNDS = (
     "starvation_bound",
     "starvation_bound_position",
@@ -156,7 +159,8 @@ def small(row: Row, history: "xr.Dataset", size: Size = "classroom") -> "xr.Data
 
     As much as fits into :data:`grokkit.runs.LIMIT`: about 100 records of each run; where a
     row has very many runs, without :data:`BOUNDS` and then with fewer records. Those at
-    which something happened are always among them.
+    which something happened are always among them. A row that asks for every record has all,
+    without those bounds.
 
     Args:
         row: the experiment.
@@ -171,6 +175,9 @@ def small(row: Row, history: "xr.Dataset", size: Size = "classroom") -> "xr.Data
         # Its share, so that joining the arms adds up to the whole again.
         share = arm.sizes["run"] / labelled.sizes["run"]
         arms.append(arm.assign_attrs(seconds=labelled.attrs["seconds"] * share))
+    if row.every_record:
+        arms = [arm.drop_vars(BOUNDS, errors="ignore") for arm in arms]
+        return join([thin(arm, ALL) for arm in arms])
     kept = join([thin(arm, RECORDS[0]) for arm in arms])
     for records in RECORDS:
         if len(to_bytes(kept)) <= LIMIT:

@@ -31,6 +31,8 @@ class Row:
         claims: written down before the runs.
         prepare: makes the files that the runs begin with, where they are missing.
         kept_with: the row whose recording has its runs too; None: it has its own.
+        every_record: whether its recording has every record of its runs, because epochs within
+            a run are compared; otherwise about 100 of each.
     """
 
     name: str
@@ -40,6 +42,7 @@ class Row:
     claims: tuple[Claim, ...]
     prepare: Callable[[Size], None] | None = None
     kept_with: str | None = None
+    every_record: bool = False
 
     def arms(self, size: Size = "classroom", seeds: Sequence[int] = SEEDS) -> dict[str, list[Spec]]:
         """The runs of every arm, one for each seed.

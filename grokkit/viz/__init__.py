@@ -17,6 +17,7 @@ from grokkit.viz.run_panels import four_panels, headline
 from grokkit.viz.scrubber import run_at_epoch
 from grokkit.viz.seeds import seed_curves
 from grokkit.viz.style import LOOKS, Look, Picture, png, style
+from grokkit.viz.three_accounts import signals_of_a_run
 
 __all__ = [
     "LOOKS",
@@ -39,5 +40,6 @@ __all__ = [
     "row_figure",
     "run_at_epoch",
     "seed_curves",
+    "signals_of_a_run",
     "style",
 ]

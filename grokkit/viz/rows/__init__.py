@@ -21,6 +21,7 @@ from grokkit.viz.rows.routing import routing_figure
 from grokkit.viz.rows.starvation_bound import starvation_bound_figure
 from grokkit.viz.rows.strips import strip_figure
 from grokkit.viz.rows.theory import theory_figure
+from grokkit.viz.rows.three_accounts import three_accounts_figure
 from grokkit.viz.style import Picture
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ FIGURES: Mapping[str, Callable[[Row, Present], Picture]] = MappingProxyType(
         "routing": routing_figure,
         "distractors": distractors_figure,
         "resnet-grokking": resnet_grokking_figure,
+        "three-accounts": three_accounts_figure,
     }
 )
 """The rows whose figures are not strips of grok epochs."""
