@@ -142,7 +142,9 @@ if check.ex_11_2.solved:
     print(f"sharp heads: entropy by head {each:.2f}, of the averaged map {map_entropy(sharp):.2f}")
     spread_out = np.random.default_rng(0).normal(size=(200, 5))
     for push in (0, 1, 10):
-        print(f"a vector of length {push:2} added: rank {effective_rank(spread_out + push / 5**0.5):.1f}")
+        print(
+            f"a vector of length {push:2} added: rank {effective_rank(spread_out + push / 5**0.5):.1f}"
+        )
 
 # %% [markdown] tags=["solution"]
 # The squared singular values of $h$ are the eigenvalues of $Z$, and safer to compute.

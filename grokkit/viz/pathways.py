@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     import xarray as xr
 
 NAMES: Mapping[NormPlacement, str] = {
-    "none": "no LayerNorm",
-    "A*": "before queries, keys and values (A*)",
-    "A^qk": "before queries and keys (A^qk)",
-    "A^v": "before values (A^v)",
+    "none": "none",
+    "A^qk": "before q and k (A^qk)",
+    "A^v": "before v (A^v)",
+    "A*": "before q, k and v (A*)",
     "M": "before the MLP (M)",
-    "M+A*": "before attention and MLP (M+A*)",
-    "M+A^v": "before values and MLP (M+A^v)",
-    "post": "on the stream, after each addition (post)",
+    "M+A^v": "before v and the MLP (M+A^v)",
+    "M+A*": "before q, k, v and the MLP (M+A*)",
+    "post": "on the stream (post)",
     "peri": "before and after each part (peri)",
 }
 """Every placement in words."""
@@ -75,12 +75,11 @@ def find_placements(history: "xr.Dataset") -> "dict[NormPlacement, xr.Dataset]":
 
 def what_reads(place: Placement) -> str:
     """What each part of a block with this placement reads, in one line."""
-    x, y = ("the stream", "the stream")
     if place.scores == place.values:
-        reads = [f"q, k and v read {_norm(place.scores, x)}"]
+        reads = [f"q, k and v read {_norm(place.scores)}"]
     else:
-        reads = [f"q and k read {_norm(place.scores, x)}", f"v reads {_norm(place.values, x)}"]
-    reads.append(f"the MLP reads {_norm(place.mlp, y)}")
+        reads = [f"q and k read {_norm(place.scores)}", f"v reads {_norm(place.values)}"]
+    reads.append(f"the MLP reads {_norm(place.mlp)}")
     if place.added:
         reads.append("and what each adds is normed, too")
     if place.stream:
@@ -88,8 +87,8 @@ def what_reads(place: Placement) -> str:
     return ", ".join(reads)
 
 
-def _norm(there: bool, what: str) -> str:
-    return f"the norm of {what}" if there else what
+def _norm(there: bool) -> str:
+    return "the norm of the stream" if there else "the stream"
 
 
 def placement_picture(history: "xr.Dataset", placement: NormPlacement) -> Picture:
@@ -111,7 +110,7 @@ def placement_picture(history: "xr.Dataset", placement: NormPlacement) -> Pictur
     with style():
         figure = fixed_picture(9.7, 5.5)
         axes = figure.subplots(2, 2, height_ratios=[0.8, 1])
-        figure.subplots_adjust(hspace=0.38, wspace=0.2, left=0.065)
+        figure.subplots_adjust(hspace=0.38, wspace=0.2, left=0.065, right=0.97)
         block, entropy, accuracy, rank = axes.flat
         draw_block(block, PLACEMENTS[placement])
         _accuracies(accuracy, mine, bare)
@@ -119,7 +118,7 @@ def placement_picture(history: "xr.Dataset", placement: NormPlacement) -> Pictur
         _ranks(rank, mine, bare)
         records = history.epoch.values
         for ax in (entropy, accuracy, rank):
-            epoch_axis(ax, float(records[records > 0].min(initial=1)), float(records[-1]), "log")
+            epoch_axis(ax, float(records[records > 0].min()), float(records[-1]), "log")
         entropy.tick_params(labelbottom=False)
         for ax in (accuracy, rank):
             ax.set_xlabel(epoch_label("log"))
@@ -130,7 +129,7 @@ def placement_picture(history: "xr.Dataset", placement: NormPlacement) -> Pictur
 def _headline(placement: NormPlacement, mine: "xr.Dataset", bare: "xr.Dataset | None") -> str:
     words = f"LayerNorm {NAMES[placement]}" if placement != "none" else "No LayerNorm"
     line = f"{words}: {_when(mine)}"
-    return line if bare is None else f"{line}; without one {_when(bare)}"
+    return line if bare is None else f"{line}; without {_when(bare).removeprefix('groks ')}"
 
 
 def _when(runs: "xr.Dataset") -> str:
@@ -175,9 +174,9 @@ def draw_block(ax: Axes, place: Placement) -> None:
     for x, y, word in ((3.0, 3.4, "q, k"), (3.0, 1.8, "v"), (9.4, 2.6, "MLP")):
         _box(ax, x, y, word, "white", INK)
     ax.text(5.65, 3.1, "attention", ha="left", va="center", size=9)
+    circle = {"boxstyle": "circle,pad=0.12", "facecolor": "white", "edgecolor": INK}
     for x in (5.4, 10.8):
-        ax.text(x, 0, "+", ha="center", va="center", size=11,
-                bbox={"boxstyle": "circle,pad=0.12", "facecolor": "white", "edgecolor": INK})  # fmt: skip
+        ax.text(x, 0, "+", ha="center", va="center", size=11, bbox=circle)
     for x, word in ((0.0, "x"), (6.4, "y"), (11.9, "z")):
         ax.text(x, -0.55, word, ha="center", va="center", size=9.5, style="italic")
     for there, x, y in (
@@ -210,7 +209,7 @@ def _accuracies(ax: Axes, mine: "xr.Dataset", bare: "xr.Dataset | None") -> None
     for name, label in (("train", "train"), ("test", "test (unseen)")):
         _band(ax, mine, mine[f"{name}_accuracy"], label=label, **LOOKS[name].line)
     ax.set(ylim=(-0.02, 1.05), ylabel="share of right answers")
-    ax.legend(loc="lower right")
+    ax.legend(loc="center left")
 
 
 def _entropies(ax: Axes, mine: "xr.Dataset", bare: "xr.Dataset | None", most: float) -> None:
@@ -234,9 +233,10 @@ def _ranks(ax: Axes, mine: "xr.Dataset", bare: "xr.Dataset | None") -> None:
         _band(ax, bare, pale, PALE, label="test, no norm", linewidth=1.4)
     for name in ("train", "test"):
         ranks = mine.effective_rank.sel(feature_set=name)
-        _band(ax, mine, ranks, label=f"{name} examples", **LOOKS[name].line)
+        _band(ax, mine, ranks, label=name, **LOOKS[name].line)
     ax.set(ylim=(0, None), ylabel="effective rank")
-    ax.legend(loc="lower left")
+    ax.set_ylim(0, 1.3 * ax.get_ylim()[1])  # room for the legend
+    ax.legend(loc="upper center", ncols=3)
 
 
 def _band(ax: Axes, runs: "xr.Dataset", values: "xr.DataArray", color: str, **line: Any) -> None:

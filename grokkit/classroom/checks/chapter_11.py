@@ -309,9 +309,7 @@ def _(step, _pace):
                 "There is one a too many: the sign has taken that of the gradient away.": (
                     -0.1 * 9 * sign * size
                 ),
-                "The size of the residual does not matter to a sign.": (
-                    -0.1 * 3 * residual * size
-                ),
+                "The size of the residual does not matter to a sign.": (-0.1 * 3 * residual * size),
                 "The sign is the other way: a step goes against the gradient.": (
                     0.1 * 3 * sign * size
                 ),
@@ -335,9 +333,7 @@ def _(_step, pace):
                 if optimizer == "sign"
                 else "SGD feels a twice, in the gradient and in the logit.": 0.01 / 0.5**other,
                 "The rate does not depend on a here; the pace does.": 0.01,
-                "Both rules are the same here; a gradient and its sign are not.": (
-                    0.01 / 0.5**1.5
-                ),
+                "Both rules are the same here; a gradient and its sign are not.": (0.01 / 0.5**1.5),
             },
         )
 

@@ -1,6 +1,6 @@
 """When the features are as compressible as they get, against when the network groks."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -8,7 +8,7 @@ from matplotlib.lines import Line2D
 
 from grokkit.experiments import Row
 from grokkit.experiments.compressibility import arrives
-from grokkit.viz.rows.curves import missing_panel
+from grokkit.viz.rows.curves import log_epochs
 from grokkit.viz.rows.ln_placement import MARKS, READ_OFF
 from grokkit.viz.rows.ln_placement import PUBLISHED as PUBLISHED_GROK
 from grokkit.viz.rows.present import Present
@@ -32,42 +32,45 @@ PUBLISHED: Mapping[str, Mapping[str, float]] = {
 def compressibility_figure(row: Row, evidence: Present) -> Picture:
     """A panel for each measure: its arrival against the grok epoch, a mark for each run."""
     with style():
-        figure = picture(10, 5.2)
+        figure = picture(10, 4.9)
         axes = figure.subplots(1, 2, sharex=True, sharey=True)
-        for ax, (variable, title) in zip(axes, MEASURES.items(), strict=True):
-            _panel(ax, evidence, variable)
-            ax.set_title(title)
-            ax.set_xlabel("epoch at which it arrives (log scale)")
+        for axis in (axes[0].xaxis, axes[0].yaxis):
+            log_epochs(axis)
         axes[0].set_ylabel(f"epoch of test accuracy {ACCURACY:g} (log scale)")
+        for ax, (variable, title) in zip(axes, MEASURES.items(), strict=True):
+            come = _panel(ax, evidence, variable)
+            ax.set_xlabel("epoch at which it arrives (log scale)")
+            ax.set_title(title if come else f"{title}: no run has grokked")
+        _above(list(axes))
         figure.legend(handles=_handles(evidence), loc="outside lower left", ncols=6)
         words = "arrived: within 10 % of its least since memorising (train examples)"
         titles(figure, row.question, f"{evidence.about()}, one mark each; {words}")
     return figure
 
 
-def _panel(ax: Axes, evidence: Present, variable: str) -> None:
-    seen = [1000.0, 9000.0]
+def _panel(ax: Axes, evidence: Present, variable: str) -> int:
+    """The runs that have grokked; returns how many."""
     come = 0
     for name in evidence.arms:
         mine, its = arrives(evidence, name, variable).values, evidence.grokked(name, ACCURACY)
-        # A measure that is at its least when nothing has been learned has arrived at 0.
-        there = np.isfinite(mine) & np.isfinite(its.values) & (mine > 0)
+        there = np.isfinite(mine) & np.isfinite(its.values) & (mine > 0) & (its.values > 0)
         marker, color = MARKS[name]
         ax.plot(mine[there], its.values[there], marker, color=color, markersize=6)
-        seen += [*mine[there], *its.values[there]]
-        come += int(there.sum())
         ax.plot(PUBLISHED[variable][name], PUBLISHED_GROK[name], **{**READ_OFF, "marker": marker})
-    low, high = min(seen) / 1.3, max(seen) * 1.3
-    ax.plot([low, high], [low, high], color=INK, linewidth=1)
-    ax.fill_between([low, high], [low, high], high, color=INK, alpha=0.06, linewidth=0)
-    ax.set(xscale="log", yscale="log", xlim=(low, high), ylim=(low, high))
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_formatter("{x:,.0f}")
-        axis.set_minor_formatter("")
-    ax.text(0.03, 0.96, "it leads", transform=ax.transAxes, va="top", size=9, style="italic")
-    ax.text(0.97, 0.04, "it trails", transform=ax.transAxes, ha="right", size=9, style="italic")
-    if not come:
-        missing_panel(ax, "no run has grokked")
+        come += int(there.sum())
+    return come
+
+
+def _above(axes: Sequence[Axes]) -> None:
+    """Shade where a measure arrives before the network groks."""
+    across, up = axes[0].get_xlim(), axes[0].get_ylim()
+    ends = np.array([min(*across, *up), max(*across, *up)])
+    for ax in axes:
+        ax.plot(ends, ends, color=INK, linewidth=1, zorder=1)
+        ax.fill_between(ends, ends, 10 * ends[1], color=INK, alpha=0.06, linewidth=0)
+        for x, word, side in ((0.02, "it leads", "left"), (0.98, "it trails", "right")):
+            ax.text(x, 0.03, word, transform=ax.transAxes, ha=side, size=9, style="italic")
+    axes[0].set(xlim=across, ylim=(up[0] / 1.2, up[1]))  # room for the words
 
 
 def _handles(evidence: Present) -> list[Line2D]:

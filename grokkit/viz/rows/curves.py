@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.ticker import LogLocator, NullLocator
 
 from grokkit.viz.rows.present import Present
 from grokkit.viz.seeds import fill_gaps
@@ -59,6 +61,19 @@ def epochs_of(ax: Axes, evidence: Present, names: Sequence[str]) -> None:
 def powers_only(ax: Axes) -> None:
     """Leave only 0 and the powers of ten on a log axis of epochs: for a narrow panel."""
     ax.set_xticks([tick for tick in ax.get_xticks() if str(int(tick)).strip("0") in ("", "1")])
+
+
+def log_epochs(axis: Axis) -> None:
+    """Make an axis one of epochs by their logarithm, with ticks at 1, 2 and 5 of each power."""
+
+    def words(value: float, _: int | None) -> str:
+        low, high = axis.get_view_interval()
+        return f"{value:,.0f}" if low <= value <= high else ""
+
+    axis.axes.set(**{f"{axis.axis_name}scale": "log"})
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.set_major_formatter(words)
+    axis.set_minor_locator(NullLocator())
 
 
 def missing_panel(ax: Axes, words: str) -> None:

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from grokkit.experiments import Row
-from grokkit.viz.rows.curves import missing_panel, powers_only
+from grokkit.viz.rows.curves import log_epochs, missing_panel, powers_only
 from grokkit.viz.rows.present import Present
 from grokkit.viz.rows.strips import CENSORED, draw_strips, handles
 from grokkit.viz.style import INK, LOOKS, Picture, picture, style, titles
@@ -80,7 +80,10 @@ def _entropies(ax: Axes, evidence: Present, names: list[str]) -> None:
         missing_panel(ax, "nothing has been memorised")
         ax.set_title("Looking evenly, and grokking")
         return
-    ax.set(yscale="log", xlabel="entropy of the averaged map when memorised (nats)")
+    ax.set_xlabel("entropy of attention when memorised (nats)")
+    ax.ticklabel_format(axis="x", useOffset=False)
+    low, high = ax.get_xlim()
+    ax.set_xticks([tick for tick in ax.get_xticks() if low <= tick <= high])
+    log_epochs(ax.yaxis)
     ax.set_ylabel(f"epoch of test accuracy {ACCURACY:g} (log scale)")
-    ax.yaxis.set_major_formatter("{x:,.0f}")
     ax.legend(loc="best")

@@ -9,7 +9,7 @@ from matplotlib.lines import Line2D
 
 from grokkit.experiments import Row
 from grokkit.experiments.readout_scale import SCALES
-from grokkit.viz.rows.curves import missing_panel
+from grokkit.viz.rows.curves import log_epochs, missing_panel
 from grokkit.viz.rows.ln_placement import READ_OFF
 from grokkit.viz.rows.present import Present
 from grokkit.viz.style import INK, LOOKS, Picture, picture, style, titles
@@ -44,7 +44,8 @@ def readout_scale_figure(row: Row, evidence: Present) -> Picture:
     with style():
         figure = picture(10, 4.6)
         axes = figure.subplots(1, 2, sharex=True, sharey=True)
-        axes[0].set(yscale="log", xlim=(SCALES[0] - 0.12, SCALES[-1] + 0.12))
+        axes[0].set_xlim(SCALES[0] - 0.12, SCALES[-1] + 0.12)
+        log_epochs(axes[0].yaxis)
         axes[0].set_xticks(SCALES, [f"{a:g}" for a in SCALES])
         axes[0].set_ylabel(f"epoch of test accuracy {ACCURACY:g} (log scale)")
         for ax, (end, title) in zip(axes, RULES.items(), strict=True):
@@ -52,7 +53,6 @@ def readout_scale_figure(row: Row, evidence: Present) -> Picture:
             ax.set_title(title)
             ax.set_xlabel("readout scale a")
         _published(axes[0])
-        axes[0].yaxis.set_major_formatter("{x:,.0f}")
         figure.legend(handles=_handles(), loc="outside lower left", ncols=4)
         titles(figure, row.question, f"{evidence.about()}; one mark a seed")
     return figure
