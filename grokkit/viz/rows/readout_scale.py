@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from grokkit.experiments import Row
-from grokkit.experiments.readout_scale import SCALES
+from grokkit.experiments.readout_scale import SCALES as OF_SIZE
 from grokkit.viz.rows.curves import log_epochs, missing_panel
 from grokkit.viz.rows.ln_placement import READ_OFF
 from grokkit.viz.rows.present import Present
@@ -16,6 +16,9 @@ from grokkit.viz.style import INK, LOOKS, Picture, picture, style, titles
 
 ACCURACY = 0.95
 """The test accuracy that epochs are counted to, as the claims of this row do."""
+
+SCALES = OF_SIZE["paper"]
+"""All the scales of the paper; where only some were run, the axis is the same."""
 
 RULES: Mapping[str, str] = {
     ", rate / a^2": "Learning rate divided by a²",
