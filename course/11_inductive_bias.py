@@ -2,8 +2,8 @@
 # # 11 · Does the architecture choose?
 #
 # Two networks. The same sums, the same optimizer, the same seed. In one of them a LayerNorm stands in
-# front of the MLP, in the other it does not. Both know their training sums by heart after some hundred
-# epochs. One of them understands long before the other.
+# front of the MLP, in the other it does not. Both know their training sums by heart at about the same
+# time. One of them understands long before the other.
 #
 # Nobody told them where to look, as in lesson 06. Nobody changed the data. A second account of
 # grokking makes this its centre: an architecture has an **inductive bias**. It makes some solutions
@@ -211,9 +211,8 @@ for some, words in ((tuple(grokked), "all six placements"), (four, "the paper's 
     print(f"{words:19} each seed: " + "  ".join(f"{one:+.2f}" for one in rank))
 
 # %% [markdown]
-# Over six placements it holds as claimed, in four seeds of five: the more evenly, the sooner. On the
-# four that the paper compares it is a weaker rule, for there is not much to go by: only M is far from the
-# others.
+# It holds as claimed, in four seeds of five: the more evenly, the sooner. But look at the figure: M stands
+# alone at the right, and the others lie close together, from the quick A^v to A^qk, which never groks.
 #
 # And *whose* entropy is it? The paper averages the map over its four heads first. Four heads that stare
 # at different tokens then look like one head that looks at everything:
@@ -249,9 +248,9 @@ for name in grokked:
 
 # %% [markdown]
 # **The quick placements have their mirror images at once, and nothing else.** With M and with A^v the
-# network has hardly memorised when it answers nearly every unseen pair whose mirror image it knows; of
-# the others it knows nothing. With `none` and A* it takes thousands of epochs to get even those. So
-# what the placement decides first is how soon the network sees that $a + b = b + a$, and evenness is a
+# network has hardly memorised when it answers nearly every unseen pair whose mirror image it knows (it is
+# the first step of M in the live picture); of the others it knows next to nothing. With `none` and A* most seeds take thousands of epochs to get even
+# those. So what the placement decides first is how soon the network sees that $a + b = b + a$, and evenness is a
 # symptom of it. Is that all? No: the others come sooner with M, too. But "95 % of the unseen" counts both
 # kinds, and the gap between two placements is partly one of symmetry.
 #
@@ -279,7 +278,7 @@ for name in grokked:
 # %% [markdown]
 # Without a norm in front of the MLP the train loss rises by some nats, in every seed: these networks
 # do use the length. That claim is reproduced. Now look at A^v. It uses the length as much as `none` does,
-# and groks in less than half of the time. **So the shortcut is there, and the wait does not hang on
+# and in four seeds of five it groks in less than half of the time. **So the shortcut is there, and the wait does not hang on
 # it.** A norm in front of the MLP closes the shortcut, and it makes the network quick; that the one is
 # *because* of the other is what the paper's account says, and this row does not.
 #
@@ -341,11 +340,11 @@ ahead = arrives(evidence, "none", "effective_rank").sooner(grokked["none"], 0.9)
 beside("11 seeds in which the effective rank leads", my_seeds_ahead, ahead)
 
 # %% [markdown]
-# **The effective rank trails.** In hardly a run is it near its least by nine tenths of the grok epoch; with
-# M, the quickest, it arrives after the grok in most seeds. (In the paper's own figures, the pale marks,
-# it does, too.)
+# **The effective rank trails.** In few runs is it near its least by nine tenths of the grok epoch; with
+# M, the quickest, it arrives after the grok in most seeds. (So it does in the paper's own numbers, the pale
+# marks.)
 #
-# **The exponent leads, everywhere.** It is near its least as soon as the network has memorised. Is it a
+# **The exponent leads, everywhere.** It is near its least soon after the network has memorised. Is it a
 # prophet, then? Ask it about networks that never grok. A prophet should be silent:
 
 # %%
@@ -362,7 +361,7 @@ for name in ("A^qk", "M+A*"):
 # of the grok; here the one is a witness that comes late, and the other says the same about everybody.
 #
 # **And where does the ruler end?** "Within 10 % of its least" is a statement about a whole run, and ours
-# end 500 epochs after the grok (at 99 %). If the rank is still falling then, its least is the last record,
+# end 500 epochs after they have come to 99 % of the unseen. If the rank is still falling then, its least is the last record,
 # and its arrival is tied to the grok by the one who pressed *stop*:
 
 # %%
@@ -489,7 +488,8 @@ experiments.Table([one for name in rows for one in experiments.claims(name)])
 
 # %% [markdown]
 # - **Another size.** The paper adds modulo 113, with 30 % of the pairs; our table has 47 by 47, with
-#   40 %, so that a run fits into minutes. An order that does not hold here may hold there.
+#   40 %, so that a run fits into minutes. An order that does not hold here may hold there. The size was
+#   sought on seed 0, on which `none`, A* and A^qk had then been seen.
 # - **Four placements** are four points. Whatever orders them has a fair chance of agreeing with
 #   whatever else does: of two random orders of four, one pair in 24 is the same.
 # - **Our records are 50 epochs apart,** and most placements memorise between the first and the third.
