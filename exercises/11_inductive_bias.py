@@ -9,7 +9,9 @@
 # %%
 import numpy as np
 
+from grokkit import experiments
 from grokkit.classroom import check
+from grokkit.experiments.compressibility import arrives
 
 
 # %% [markdown]
@@ -114,7 +116,9 @@ if check.ex_11_2.solved:
     print(f"sharp heads: entropy by head {each:.2f}, of the averaged map {map_entropy(sharp):.2f}")
     spread_out = np.random.default_rng(0).normal(size=(200, 5))
     for push in (0, 1, 10):
-        print(f"a vector of length {push:2} added: rank {effective_rank(spread_out + push / 5**0.5):.1f}")
+        print(
+            f"a vector of length {push:2} added: rank {effective_rank(spread_out + push / 5**0.5):.1f}"
+        )
 
 
 # %% [markdown]
@@ -247,3 +251,15 @@ def early_out_of_order(grokked):
 
 # %%
 check.ex_11_4(seeds_ahead, in_order_too_late, early_out_of_order)
+
+# %% [markdown]
+# And what does your instrument say of the recorded runs of lesson 11?
+
+# %%
+if check.ex_11_4.solved:
+    evidence = experiments.row("compressibility").evidence(experiments.recorded("compressibility"))
+    names = list(evidence.arms)
+    when = np.stack([evidence.grokked(name, 0.95).values for name in names])
+    for measure in ("effective_rank", "alpha"):
+        there = np.stack([arrives(evidence, name, measure).values for name in names])
+        print(measure, dict(zip(names, np.asarray(seeds_ahead(there, when)).tolist(), strict=True)))

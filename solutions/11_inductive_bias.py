@@ -9,7 +9,9 @@
 # %%
 import numpy as np
 
+from grokkit import experiments
 from grokkit.classroom import check
+from grokkit.experiments.compressibility import arrives
 
 # %% [markdown] exercise="ex_11_1" difficulty=1 minutes=10
 # ## One norm, three pathways
@@ -304,6 +306,18 @@ def early_out_of_order(grokked):
 
 # %%
 check.ex_11_4(seeds_ahead, in_order_too_late, early_out_of_order)
+
+# %% [markdown]
+# And what does your instrument say of the recorded runs of lesson 11?
+
+# %%
+if check.ex_11_4.solved:
+    evidence = experiments.row("compressibility").evidence(experiments.recorded("compressibility"))
+    names = list(evidence.arms)
+    when = np.stack([evidence.grokked(name, 0.95).values for name in names])
+    for measure in ("effective_rank", "alpha"):
+        there = np.stack([arrives(evidence, name, measure).values for name in names])
+        print(measure, dict(zip(names, np.asarray(seeds_ahead(there, when)).tolist(), strict=True)))
 
 # %% [markdown] tags=["solution"]
 # Order and lead are independent: you have just built each without the other. A measure that trails the
