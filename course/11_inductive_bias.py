@@ -156,7 +156,7 @@ print("M+A* answers at its end, each seed: " + "  ".join(f"{one:.2f}" for one in
 # **A norm in front of the MLP alone** makes the network grok in less than half of the epochs, in every
 # seed. With norms in front of attention too (M+A*, the usual block of today) much of that gain is lost.
 # And what is won does not always last: the runs are unsteady, and to 99 % of the unseen they are no longer
-# ahead of A*. **A* against no norm at all** is a coin toss. So the claim is "partly". Look at how far apart
+# ahead of A*. A* **against no norm at all** is a coin toss. So the claim is "partly". Look at how far apart
 # the five lines of `none` are: from one seed of each one could have drawn almost any order of the last three.
 #
 # ## 3. Attention taken apart
