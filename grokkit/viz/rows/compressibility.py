@@ -34,8 +34,8 @@ def compressibility_figure(row: Row, evidence: Present) -> Picture:
     with style():
         figure = picture(10, 4.9)
         axes = figure.subplots(1, 2, sharex=True, sharey=True)
-        for axis in (axes[0].xaxis, axes[0].yaxis):
-            log_epochs(axis)
+        log_epochs(axes[0], "x")
+        log_epochs(axes[0], "y")
         axes[0].set_ylabel(f"epoch of test accuracy {ACCURACY:g} (log scale)")
         for ax, (variable, title) in zip(axes, MEASURES.items(), strict=True):
             come = _panel(ax, evidence, variable)

@@ -1,13 +1,12 @@
 """All seeds of one arm as curves: their median, the band that they span, each one thin."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from jaxtyping import Float
 from matplotlib.axes import Axes
-from matplotlib.axis import Axis
-from matplotlib.ticker import LogLocator, NullLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from grokkit.viz.rows.present import Present
 from grokkit.viz.seeds import fill_gaps
@@ -63,16 +62,17 @@ def powers_only(ax: Axes) -> None:
     ax.set_xticks([tick for tick in ax.get_xticks() if str(int(tick)).strip("0") in ("", "1")])
 
 
-def log_epochs(axis: Axis) -> None:
+def log_epochs(ax: Axes, which: Literal["x", "y"]) -> None:
     """Make an axis one of epochs by their logarithm, with ticks at 1, 2 and 5 of each power."""
+    ax.set(**{f"{which}scale": "log"})
+    axis = ax.xaxis if which == "x" else ax.yaxis
 
-    def words(value: float, _: int | None) -> str:
+    def inside(value: float) -> bool:
         low, high = axis.get_view_interval()
-        return f"{value:,.0f}" if low <= value <= high else ""
+        return bool(low <= value <= high)
 
-    axis.axes.set(**{f"{axis.axis_name}scale": "log"})
     axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axis.set_major_formatter(words)
+    axis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:,.0f}" if inside(float(v)) else ""))
     axis.set_minor_locator(NullLocator())
 
 

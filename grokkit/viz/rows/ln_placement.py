@@ -84,6 +84,6 @@ def _entropies(ax: Axes, evidence: Present, names: list[str]) -> None:
     ax.ticklabel_format(axis="x", useOffset=False)
     low, high = ax.get_xlim()
     ax.set_xticks([tick for tick in ax.get_xticks() if low <= tick <= high])
-    log_epochs(ax.yaxis)
+    log_epochs(ax, "y")
     ax.set_ylabel(f"epoch of test accuracy {ACCURACY:g} (log scale)")
     ax.legend(loc="best")

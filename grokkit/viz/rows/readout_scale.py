@@ -48,7 +48,7 @@ def readout_scale_figure(row: Row, evidence: Present) -> Picture:
         figure = picture(10, 4.6)
         axes = figure.subplots(1, 2, sharex=True, sharey=True)
         axes[0].set_xlim(SCALES[0] - 0.12, SCALES[-1] + 0.12)
-        log_epochs(axes[0].yaxis)
+        log_epochs(axes[0], "y")
         axes[0].set_xticks(SCALES, [f"{a:g}" for a in SCALES])
         axes[0].set_ylabel(f"epoch of test accuracy {ACCURACY:g} (log scale)")
         for ax, (end, title) in zip(axes, RULES.items(), strict=True):
