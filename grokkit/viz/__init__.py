@@ -10,6 +10,7 @@ from grokkit.viz.beta_sweep import beta_picture, find_sweep
 from grokkit.viz.chart import Line, lines
 from grokkit.viz.condition_plane import condition_plane
 from grokkit.viz.live import live_curves
+from grokkit.viz.pathways import find_placements, placement_picture
 from grokkit.viz.phase_finder import phases_by_hand
 from grokkit.viz.routing import Routing, routing_plane
 from grokkit.viz.rows import row_figure
@@ -28,6 +29,7 @@ __all__ = [
     "attention_bars",
     "beta_picture",
     "condition_plane",
+    "find_placements",
     "find_sweep",
     "four_panels",
     "headline",
@@ -35,6 +37,7 @@ __all__ = [
     "live_curves",
     "mass_bars",
     "phases_by_hand",
+    "placement_picture",
     "png",
     "routing_plane",
     "row_figure",

@@ -10,6 +10,7 @@ RunScrubber            a run at any of its epochs
 LiveTraining           choose a run, and watch it being trained
 KLExplorer             the runs of one strength of the prior, and the 1/beta law
 PhaseFinder            the borders of the phases by eye, and by the rule
+PathwayPicker          where a LayerNorm stands, and what its runs did
 =====================  ===================================================================
 """
 
@@ -17,6 +18,7 @@ from grokkit.widgets.base import PictureWidget
 from grokkit.widgets.condition_plane import ConditionPlane
 from grokkit.widgets.kl_explorer import KLExplorer
 from grokkit.widgets.live_training import LiveTraining
+from grokkit.widgets.pathway_picker import PathwayPicker
 from grokkit.widgets.phase_finder import PhaseFinder
 from grokkit.widgets.routing_playground import RoutingPlayground
 from grokkit.widgets.run_scrubber import RunScrubber
@@ -25,6 +27,7 @@ __all__ = [
     "ConditionPlane",
     "KLExplorer",
     "LiveTraining",
+    "PathwayPicker",
     "PhaseFinder",
     "PictureWidget",
     "RoutingPlayground",

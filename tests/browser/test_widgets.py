@@ -1,4 +1,4 @@
-"""The six widgets as a learner meets them: shown once, moved by the keyboard, never blank."""
+"""The widgets as a learner meets them: shown once, moved by the keyboard, never blank."""
 
 import base64
 import re
@@ -12,6 +12,7 @@ from playwright.sync_api import Locator
 
 from grokkit.training import save_history
 from tests.browser.lab import SECONDS, Lab
+from tests.viz.placements import placement_history
 from tests.viz.sweep import sweep_history
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -21,6 +22,7 @@ WIDGETS = {
     "ConditionPlane": "widgets.ConditionPlane()",
     "RunScrubber": "widgets.RunScrubber()",
     "KLExplorer": 'widgets.KLExplorer(grokkit.load_history("sweep.nc"))',
+    "PathwayPicker": 'widgets.PathwayPicker(grokkit.load_history("placements.nc"))',
     "PhaseFinder": "widgets.PhaseFinder()",
     "LiveTraining": "first = widgets.LiveTraining()\nfirst",
 }
@@ -82,6 +84,7 @@ def test_the_widgets_are_shown_moved_trained_and_thrown_away(
     lab: Lab, shoot: Callable[[str], None]
 ):
     save_history(sweep_history(seeds=5), lab.server.root / "sweep.nc")
+    save_history(placement_history(), lab.server.root / "placements.nc")
     begin = "import threading\n\nimport grokkit\nfrom grokkit import widgets"
     open_notebook(lab, [begin, *WIDGETS.values(), *LAST])
     shoot("widgets")

@@ -18,6 +18,7 @@ from grokkit import experiments, viz
 from grokkit.errors import SettingError
 from grokkit.experiments import ROWS, Times
 from grokkit.viz.rows import FIGURES
+from grokkit.viz.rows.ln_placement import READ_OFF
 from grokkit.viz.rows.strips import CENSORED, GROKKED, MEDIAN, median_words, summary
 from grokkit.viz.style import LOOKS
 from tests.experiments.tiny import history_of, tiny, understood
@@ -266,6 +267,46 @@ def test_distractors_has_a_column_for_each_kind_and_counts_with_and_without_the_
     text = words(figure)
     assert text.count("no prior 2/2, KL prior 2/2") == 4
     assert "band: least to greatest" in text
+
+
+def test_ln_placement_marks_each_run_at_its_entropy_when_memorised():
+    history = understood(runs_of("ln-placement"))
+    figure = viz.row_figure("ln-placement", history)
+    marks = sorted(tuple(xy) for line in figure.axes[1].get_lines() for xy in line.get_xydata())
+    entropies = history.map_entropy.sel(epoch=4).values  # the record at which all memorise
+    np.testing.assert_allclose(marks, sorted((entropy, 8.0) for entropy in entropies), rtol=1e-6)
+    assert "published, modulus 113" in words(figure)
+
+
+def pale(figure: Figure, panel: int) -> int:
+    """How many published figures a panel has."""
+    lines = figure.axes[panel].get_lines()
+    return sum(len(x.get_xydata()) for x in lines if x.get_color() == READ_OFF["color"])
+
+
+def test_readout_scale_has_a_panel_for_each_rule_and_one_published_row():
+    history = understood(runs_of("readout-scale"))
+    figure = viz.row_figure("readout-scale", history)
+    assert [pale(figure, panel) for panel in (0, 1)] == [5, 0]
+    for ax in figure.axes:
+        dots = [line for line in ax.get_lines() if line.get_marker() == "o"]
+        found = sorted(float(x) for line in dots for x in line.get_xdata())
+        scales = np.repeat([0.5, 1.0, 1.5], 2)  # that of 1 in both
+        np.testing.assert_allclose(found, scales, atol=0.05)
+        assert {float(y) for line in dots for y in line.get_ydata()} == {8.0}
+
+
+def test_compressibility_marks_arrival_against_grok_and_where_they_are_the_same():
+    history = understood(runs_of("compressibility"))
+    figure = viz.row_figure("compressibility", history)
+    for panel, ax in enumerate(figure.axes):
+        assert pale(figure, panel) == 4
+        seen = [line for line in ax.get_lines() if line.get_color() != READ_OFF["color"]]
+        (same,) = [line for line in seen if line.get_marker() == "None"]
+        assert (np.asarray(same.get_xdata()) == np.asarray(same.get_ydata())).all()
+        marks = [xy for line in seen if line is not same for xy in line.get_xydata()]
+        assert len(marks) == history.sizes["run"]
+        assert all(x >= 4 and y == 8 for x, y in marks)
 
 
 def test_routing_shows_the_accuracy_at_every_length():

@@ -15,9 +15,12 @@ from PIL import Image
 from grokkit import runs, theory, viz
 from grokkit.diagnostics import fit_inverse, hindsight_conditions
 from grokkit.errors import SettingError
+from grokkit.model.norm import PLACEMENTS, NormPlacement
 from grokkit.training import RunSpec, train
 from grokkit.viz.beta_sweep import arrival_times, inverse_law
+from grokkit.viz.pathways import NAMES, entropies_when_memorised, what_reads
 from grokkit.viz.style import fixed_picture, style
+from tests.viz.placements import placement_history
 from tests.viz.small import small_history
 from tests.viz.sweep import BETAS, sweep_history
 
@@ -268,6 +271,64 @@ def test_every_strength_can_be_drawn_and_no_other():
         assert f"β = {beta:g}" in look_at(viz.beta_picture(found, beta))
     with pytest.raises(SettingError, match=r"beta: got 0\.5; allowed: 0, 0\.01, 0\.1, 1"):
         viz.beta_picture(found, 0.5)
+
+
+# --- where a LayerNorm stands -------------------------------------------------------------
+
+
+def norms_drawn(figure: Figure) -> int:
+    """How many norms the block has in the picture."""
+    return sum(text.get_text() == "LN" for text in figure.axes[0].texts)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_block_has_every_norm_of_its_placement(name: NormPlacement):
+    figure = viz.placement_picture(placement_history(("none", name)), name)
+    place = PLACEMENTS[name]
+    expected = place.scores + place.values + place.mlp + 2 * place.added + 2 * place.stream
+    assert norms_drawn(figure) == expected
+    assert what_reads(place)[1:] in look_at(figure)
+
+
+def test_what_reads_a_norm_is_said_in_words():
+    assert what_reads(PLACEMENTS["A^v"]) == (
+        "q and k read the stream, v reads the norm of the stream, the MLP reads the stream"
+    )
+    assert "q, k and v read the norm of the stream" in what_reads(PLACEMENTS["M+A*"])
+    assert "normed after each addition" in what_reads(PLACEMENTS["post"])
+    assert len({what_reads(place) for place in PLACEMENTS.values()}) == len(PLACEMENTS)
+
+
+def test_a_placement_is_told_with_its_median_and_that_without_a_norm():
+    history = placement_history(("none", "A*", "M"))
+    text = look_at(viz.placement_picture(history, "M"))
+    assert "before the MLP (M): groks at 1,050 (2/2); without at 3,050 (2/2)" in text
+    assert "without" not in look_at(viz.placement_picture(history, "none"))
+    alone = history.isel(run=history.seed.values == 0)
+    late = alone.assign(test_accuracy=alone.test_accuracy.where(alone.norm == "M", 0.5))
+    assert "without does not grok (0/1)" in look_at(viz.placement_picture(late, "M"))
+
+
+def test_the_entropy_is_that_of_the_record_at_which_a_run_memorised():
+    history = placement_history(("none", "M"))
+    bare, normed = viz.find_placements(history).values()
+    at = history.map_entropy.sel(epoch=100)
+    np.testing.assert_allclose(entropies_when_memorised(bare), at[history.norm == "none"])
+    np.testing.assert_allclose(entropies_when_memorised(normed), at[history.norm == "M"])
+    never = history.assign(train_accuracy=0 * history.train_accuracy)
+    assert np.isnan(entropies_when_memorised(never)).all()
+    assert "when memorised" not in look_at(viz.placement_picture(never, "M")).splitlines()[1]
+
+
+def test_runs_that_differ_in_more_than_the_norm_are_refused(classroom: xr.Dataset):
+    history = placement_history(("none", "M"))
+    other = placement_history(("M",), weight_decay=0.5)
+    with pytest.raises(SettingError, match="history: got 'runs that differ in weight_decay'"):
+        viz.find_placements(xr.concat([history, other], dim="run"))
+    with pytest.raises(SettingError, match=r"runs without map_entropy.*features = True"):
+        viz.find_placements(classroom)
+    with pytest.raises(SettingError, match=r"placement: got 'post'; allowed: none, M"):
+        viz.placement_picture(history, "post")
 
 
 # --- while it is trained ------------------------------------------------------------------

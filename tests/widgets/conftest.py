@@ -1,4 +1,4 @@
-"""The six widgets, and a small training; each is closed in the end."""
+"""All widgets, and a small training; each is closed in the end."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -10,11 +10,13 @@ from grokkit.widgets import (
     ConditionPlane,
     KLExplorer,
     LiveTraining,
+    PathwayPicker,
     PhaseFinder,
     PictureWidget,
     RoutingPlayground,
     RunScrubber,
 )
+from tests.viz.placements import placement_history
 from tests.viz.sweep import sweep_history
 
 SMALL = RunSpec().with_(
@@ -27,6 +29,7 @@ MAKERS: dict[str, Callable[[], PictureWidget]] = {
     "ConditionPlane": ConditionPlane,
     "RunScrubber": RunScrubber,
     "KLExplorer": lambda: KLExplorer(sweep_history()),
+    "PathwayPicker": lambda: PathwayPicker(placement_history()),
     "PhaseFinder": PhaseFinder,
     "LiveTraining": lambda: LiveTraining(SMALL),
 }
@@ -34,7 +37,7 @@ MAKERS: dict[str, Callable[[], PictureWidget]] = {
 
 @pytest.fixture(scope="module", params=MAKERS)
 def widget(request: pytest.FixtureRequest) -> Iterator[PictureWidget]:
-    """Each of the six in turn; a test leaves it able to show a picture."""
+    """Each of them in turn; a test leaves it able to show a picture."""
     made = MAKERS[request.param]()
     yield made
     made.close()

@@ -7,8 +7,16 @@ from grokkit import runs, theory
 from grokkit.errors import SettingError
 from grokkit.viz import Routing
 from grokkit.viz.run_panels import one_run
-from grokkit.widgets import ConditionPlane, KLExplorer, PhaseFinder, RoutingPlayground, RunScrubber
+from grokkit.widgets import (
+    ConditionPlane,
+    KLExplorer,
+    PathwayPicker,
+    PhaseFinder,
+    RoutingPlayground,
+    RunScrubber,
+)
 from grokkit.widgets.routing_playground import EXAMPLES
+from tests.viz.placements import placement_history
 from tests.viz.small import small_history
 from tests.viz.sweep import BETAS, sweep_history
 
@@ -123,6 +131,26 @@ def test_a_history_without_a_sweep_is_refused_in_one_line():
     with pytest.raises(SettingError, match=r"history: got .*kl_strength 0.* two or more") as caught:
         KLExplorer(runs.load("classroom"))
     assert "\n" not in str(caught.value)
+
+
+# --- PathwayPicker ------------------------------------------------------------------------
+
+
+def test_the_slider_has_the_placements_that_there_are_in_words():
+    widget = PathwayPicker(placement_history(("none", "A^v", "M")), "M")
+    assert widget.placement.options == (
+        ("none", "none"),
+        ("before v (A^v)", "A^v"),
+        ("before the MLP (M)", "M"),
+    )
+    assert "before the MLP (M): groks at 1,050 (2/2)" in widget.words.value
+    widget.placement.value = "none"
+    assert "No LayerNorm: groks at 3,050" in widget.words.value
+
+
+def test_a_placement_that_is_not_there_is_refused():
+    with pytest.raises(SettingError, match=r"placement: got 'post'; allowed: none, M"):
+        PathwayPicker(placement_history(("none", "M")), "post")
 
 
 # --- PhaseFinder --------------------------------------------------------------------------

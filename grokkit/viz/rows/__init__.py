@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING
 
 from grokkit import experiments
 from grokkit.experiments import Row, Size
+from grokkit.viz.rows.compressibility import compressibility_figure
 from grokkit.viz.rows.distractors import distractors_figure
 from grokkit.viz.rows.four_phases import four_phases_figure
 from grokkit.viz.rows.kl_acceleration import kl_acceleration_figure
+from grokkit.viz.rows.ln_placement import ln_placement_figure
 from grokkit.viz.rows.norm_vs_structure import norm_vs_structure_figure
 from grokkit.viz.rows.present import Present
 from grokkit.viz.rows.resnet_grokking import resnet_grokking_figure
+from grokkit.viz.rows.readout_scale import readout_scale_figure
 from grokkit.viz.rows.routing import routing_figure
 from grokkit.viz.rows.starvation_bound import starvation_bound_figure
 from grokkit.viz.rows.strips import strip_figure
@@ -37,6 +40,9 @@ FIGURES: Mapping[str, Callable[[Row, Present], Picture]] = MappingProxyType(
         "distractors": distractors_figure,
         "resnet-grokking": resnet_grokking_figure,
         "three-accounts": three_accounts_figure,
+        "ln-placement": ln_placement_figure,
+        "readout-scale": readout_scale_figure,
+        "compressibility": compressibility_figure,
     }
 )
 """The rows whose figures are not strips of grok epochs."""

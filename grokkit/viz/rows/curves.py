@@ -1,11 +1,12 @@
 """All seeds of one arm as curves: their median, the band that they span, each one thin."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from jaxtyping import Float
 from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from grokkit.viz.rows.present import Present
 from grokkit.viz.seeds import fill_gaps
@@ -59,6 +60,20 @@ def epochs_of(ax: Axes, evidence: Present, names: Sequence[str]) -> None:
 def powers_only(ax: Axes) -> None:
     """Leave only 0 and the powers of ten on a log axis of epochs: for a narrow panel."""
     ax.set_xticks([tick for tick in ax.get_xticks() if str(int(tick)).strip("0") in ("", "1")])
+
+
+def log_epochs(ax: Axes, which: Literal["x", "y"]) -> None:
+    """Make an axis one of epochs by their logarithm, with ticks at 1, 2 and 5 of each power."""
+    ax.set(**{f"{which}scale": "log"})
+    axis = ax.xaxis if which == "x" else ax.yaxis
+
+    def inside(value: float) -> bool:
+        low, high = axis.get_view_interval()
+        return bool(low <= value <= high)
+
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:,.0f}" if inside(float(v)) else ""))
+    axis.set_minor_locator(NullLocator())
 
 
 def missing_panel(ax: Axes, words: str) -> None:
