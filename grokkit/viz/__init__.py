@@ -9,6 +9,7 @@ from grokkit.viz.attention import attention_bars, mass_bars
 from grokkit.viz.beta_sweep import beta_picture, find_sweep
 from grokkit.viz.chart import Line, lines
 from grokkit.viz.condition_plane import condition_plane
+from grokkit.viz.embedding_circle import embedding_circle
 from grokkit.viz.live import live_curves
 from grokkit.viz.phase_finder import phases_by_hand
 from grokkit.viz.routing import Routing, routing_plane
@@ -27,6 +28,7 @@ __all__ = [
     "attention_bars",
     "beta_picture",
     "condition_plane",
+    "embedding_circle",
     "find_sweep",
     "four_panels",
     "headline",

@@ -1,4 +1,4 @@
-"""The six widgets as a learner meets them: shown once, moved by the keyboard, never blank."""
+"""The widgets as a learner meets them: shown once, moved by the keyboard, never blank."""
 
 import base64
 import re
@@ -22,6 +22,7 @@ WIDGETS = {
     "RunScrubber": "widgets.RunScrubber()",
     "KLExplorer": 'widgets.KLExplorer(grokkit.load_history("sweep.nc"))',
     "PhaseFinder": "widgets.PhaseFinder()",
+    "EmbeddingCircle": "widgets.EmbeddingCircle()",
     "LiveTraining": "first = widgets.LiveTraining()\nfirst",
 }
 """Each in a cell of its own, from cell 1 on."""

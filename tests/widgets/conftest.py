@@ -1,4 +1,4 @@
-"""The six widgets, and a small training; each is closed in the end."""
+"""Every widget, and a small training; each is closed in the end."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -8,6 +8,7 @@ import pytest
 from grokkit.training import RunSpec
 from grokkit.widgets import (
     ConditionPlane,
+    EmbeddingCircle,
     KLExplorer,
     LiveTraining,
     PhaseFinder,
@@ -28,13 +29,14 @@ MAKERS: dict[str, Callable[[], PictureWidget]] = {
     "RunScrubber": RunScrubber,
     "KLExplorer": lambda: KLExplorer(sweep_history()),
     "PhaseFinder": PhaseFinder,
+    "EmbeddingCircle": EmbeddingCircle,
     "LiveTraining": lambda: LiveTraining(SMALL),
 }
 
 
 @pytest.fixture(scope="module", params=MAKERS)
 def widget(request: pytest.FixtureRequest) -> Iterator[PictureWidget]:
-    """Each of the six in turn; a test leaves it able to show a picture."""
+    """Each of them in turn; a test leaves it able to show a picture."""
     made = MAKERS[request.param]()
     yield made
     made.close()

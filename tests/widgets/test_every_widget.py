@@ -1,4 +1,4 @@
-"""What holds of all six: made of the core alone, never blank, labelled, loud when they fail."""
+"""What holds of all: made of the core alone, never blank, labelled, loud when they fail."""
 
 import ast
 import base64

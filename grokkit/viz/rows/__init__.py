@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING
 
 from grokkit import experiments
 from grokkit.experiments import Row, Size
+from grokkit.viz.rows.accuracies import accuracies_figure
 from grokkit.viz.rows.distractors import distractors_figure
 from grokkit.viz.rows.four_phases import four_phases_figure
+from grokkit.viz.rows.holes import holes_figure
 from grokkit.viz.rows.kl_acceleration import kl_acceleration_figure
+from grokkit.viz.rows.med_tracking import med_tracking_figure
 from grokkit.viz.rows.norm_vs_structure import norm_vs_structure_figure
 from grokkit.viz.rows.present import Present
 from grokkit.viz.rows.routing import routing_figure
@@ -33,6 +36,10 @@ FIGURES: Mapping[str, Callable[[Row, Present], Picture]] = MappingProxyType(
         "starvation-bound": starvation_bound_figure,
         "routing": routing_figure,
         "distractors": distractors_figure,
+        "med-tracking": med_tracking_figure,
+        "holes": holes_figure,
+        "polynomial-ceiling": accuracies_figure,
+        "depth": accuracies_figure,
     }
 )
 """The rows whose figures are not strips of grok epochs."""
