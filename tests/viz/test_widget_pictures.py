@@ -336,9 +336,3 @@ def test_by_logarithm_0_is_left_out_and_an_even_walk_can_be_joined():
 
 def test_an_epoch_is_moved_to_the_nearest_that_was_kept():
     assert "Epoch 200:" in words(viz.embedding_circle(small_path(), 160))
-
-
-@pytest.mark.parametrize("change", [{"plane": "best"}, {"order": "random"}])
-def test_a_plane_or_order_that_is_not_there_is_refused(change: dict):
-    with pytest.raises(SettingError, match=f"{next(iter(change))}: got"):
-        viz.embedding_circle(small_path(), **change)

@@ -207,5 +207,5 @@ def test_ones_own_embeddings_need_no_menu():
     assert own.run.layout.display == "none"
     own.order.value = "1, g, g², …"
     assert "order of the logarithm" in own.words.value
-    with pytest.raises(SettingError, match="paths: got {}; allowed: the embeddings of one run"):
+    with pytest.raises(SettingError, match=r"paths: got \{\}; allowed: the embeddings of one run"):
         EmbeddingCircle({})
