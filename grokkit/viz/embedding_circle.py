@@ -120,7 +120,7 @@ def embedding_circle(
     with style():
         figure = fixed_picture(9.7, 4)
         circle, even, right = figure.subplots(1, 3, width_ratios=[1.15, 1, 1])
-        figure.subplots_adjust(left=0.02, wspace=0.24)
+        figure.subplots_adjust(left=0.01, wspace=0.26)
         _circle(circle, shown.numpy(), tokens, wave, 1.12 * reach)
         own = "the last" if plane == "end" else "this"
         circle.set_title(f"The plane of frequency {wave.frequency}, of {own} epoch", size=9.5)
@@ -188,14 +188,17 @@ def _evenness(ax: Axes, epochs: np.ndarray, seen: Uniformity) -> None:
         ("best_med_null", seen.best_null.amin(dim=1)),
     ):
         curve(ax, name, epochs, values.numpy())
-    ax.set(title="How even, whatever the size", ylim=(0, 1.6))
+    low = min(float(seen.best.min()), float(seen.best_null.min()))
+    ax.set(title="How even, whatever the size", ylim=(min(0.5, low - 0.1), 1.15))
     ax.axhline(1, color=INK, linewidth=0.6)
-    ax.legend(loc="upper left").set_zorder(6)
+    ax.legend(loc="lower left").set_zorder(6)
 
 
 def _progress(ax: Axes, epochs: np.ndarray, accuracy: np.ndarray, seen: Uniformity) -> None:
     curve(ax, "test_accuracy", epochs, accuracy)
     looks = VARIABLES["med"].line
-    ax.plot(epochs, (seen.med / seen.med[0]).numpy(), label="MED, of its start", **looks)
-    ax.set(title="What is right, and MED", ylim=(-0.02, 1.25), ylabel="share")
-    ax.legend(loc="upper left").set_zorder(6)
+    med = (seen.med / seen.med[0]).numpy()
+    ax.plot(epochs, med, label="MED, over its start", **looks)
+    ax.set(title="What is right, and MED", ylim=(-0.02, max(1.2, 1.08 * med.max())))
+    ax.set_ylabel("share; multiple of the start")
+    ax.legend(loc="lower right").set_zorder(6)

@@ -155,7 +155,7 @@ VARIABLES: Mapping[str, Shown] = {
     "best_med": Shown("structure", "best step", _RELATIVE, change={"marker": "X"}),
     "best_med_null": Shown(
         "structure",
-        "best step, least of shuffled orders",
+        "best step, shuffled",
         _RELATIVE,
         change={"color": "#7A7A7A", "marker": None, "linestyle": (0, (4, 2))},
     ),
