@@ -15,25 +15,23 @@ from grokkit.experiments.judges import (
 )
 from grokkit.experiments.row import Arms, Row, Size
 
-RATES = (1, 3, 5, 10)
+RATES = {"classroom": (10,), "paper": (3, 5, 10)}
 """Multiples of the learning rate, each with as small a share of the decay."""
+
+DECAYS = {"classroom": (0.5, 1.0, 1.5), "paper": (0.5, 0.75, 1.0, 1.5)}
+"""Weight decays at one learning rate; two cores have no time for all of the paper's arms."""
 
 
 def setup(size: Size) -> Arms:
     """Rates at one product, decays at one rate."""
     base = block(size)
     rate, decay = base.optimizer.learning_rate, base.optimizer.weight_decay
-    arms = {
+    decays = {f"decay {d:g}": base.with_(weight_decay=d) for d in DECAYS[size]}
+    rates = {
         f"rate x{k}, decay / {k}": base.with_(learning_rate=k * rate, weight_decay=decay / k)
-        for k in RATES[1:]
+        for k in RATES[size]
     }
-    return {
-        "decay 1": base,
-        "decay 0.5": base.with_(weight_decay=0.5),
-        "decay 0.75": base.with_(weight_decay=0.75),
-        "decay 1.5": base.with_(weight_decay=1.5),
-        **arms,
-    }
+    return decays | rates
 
 
 def product_decides(evidence: Evidence) -> list[Part]:
@@ -47,9 +45,10 @@ def product_decides(evidence: Evidence) -> list[Part]:
 
 def decay_orders(evidence: Evidence) -> list[Part]:
     """The rank correlation of the decay with the grok epoch."""
-    decays = (0.5, 0.75, 1, 1.5)
-    epochs = np.stack([evidence.grokked(f"decay {d:g}", 0.95).values for d in decays])
-    ranks = rank_correlations(decays, epochs)
+    by_name = {f"decay {d:g}": d for d in DECAYS["paper"]}
+    names = [name for name in by_name if name in evidence.arms]
+    epochs = np.stack([evidence.grokked(name, 0.95).values for name in names])
+    ranks = rank_correlations([by_name[name] for name in names], epochs)
     says = "rank correlation of decay and epoch at most -0.8"
     return [part(says, if_known(ranks, lambda rank: rank <= -0.8), spread(ranks))]
 
