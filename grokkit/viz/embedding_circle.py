@@ -133,7 +133,7 @@ def embedding_circle(
         titles(
             figure,
             f"{here}; {_share(path, at, tokens, wave):.0%} of the embedding lies in this plane",
-            f"MED {float(seen.med[at]):.2g}, relative {float(seen.relative[at]):.2f}, best "
+            f"MED {float(seen.med[at]):.3g}, relative {float(seen.relative[at]):.2f}, best "
             f"{float(seen.best[at]):.2f} at step {int(seen.step[at])} (shuffled "
             f"{float(seen.best_null[at].min()):.2f} or more); {_words(path, order)}",
         )
@@ -201,4 +201,4 @@ def _progress(ax: Axes, epochs: np.ndarray, accuracy: np.ndarray, seen: Uniformi
     ax.plot(epochs, med, label="MED, over its start", **looks)
     ax.set(title="What is right, and MED", ylim=(-0.02, max(1.2, 1.08 * med.max())))
     ax.set_ylabel("share; multiple of the start")
-    ax.legend(loc="lower right").set_zorder(6)
+    ax.legend(loc=(0.02, 0.27)).set_zorder(6)

@@ -163,6 +163,14 @@ def looked_up(hole: Tensor, train: Tensor) -> Tensor:
     return (hole[:, None] == train).all(dim=2).any(dim=1)
 
 
+def looked_up_apart(hole: Tensor, train: Tensor) -> Tensor:
+    """Whether both numbers of a mirror image stand somewhere, each in its own column."""
+    return torch.isin(hole[:, 1], train[:, 0]) & torch.isin(hole[:, 0], train[:, 1])
+
+
+APART = "The two numbers are looked for apart; they must stand in one and the same pair."
+
+
 @ex_12_2.property("a pair is half-answered if its own mirror image is trained on")
 def _(half, _never):
     expect(
@@ -181,6 +189,7 @@ def _(half, _never):
             "The answer is turned round: True where the mirror image is trained on.": ~looked_up(
                 HOLE.flip(1), TRAIN
             ),
+            APART: looked_up_apart(HOLE, TRAIN),
             "This is how many; the answer has one bool for each pair.": any_of(
                 int(looked_up(HOLE.flip(1), TRAIN).sum()),
                 float(looked_up(HOLE.flip(1), TRAIN).double().mean()),
@@ -199,8 +208,7 @@ def _(half, _never):
         cause="Of these only (1, 6) has its mirror image (6, 1) in train: both numbers must be "
         "those of one and the same pair.",
         mistakes={
-            "The two numbers are looked for apart: 5 somewhere in front, 0 somewhere behind. "
-            "They must stand in one pair.": torch.tensor([True, True, True]),
+            APART: looked_up_apart(hole, train),
         },
     )
 

@@ -76,7 +76,9 @@ def _table(ax: Axes, spec: RunSpec) -> None:
         table_of_parts(spec).T, cmap=colors, vmin=-0.5, vmax=3.5, origin="lower",
         interpolation="nearest",
     )  # fmt: skip
-    ax.set_xlabel("i")
+    settings = spec.settings()
+    ticks = sorted({0, settings["hole_edge"], settings["p"] - 1})
+    ax.set(xlabel="i", xticks=ticks, yticks=ticks)
     ax.grid(False)
     ax.tick_params(labelsize=8)
 

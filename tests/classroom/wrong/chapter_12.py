@@ -103,7 +103,7 @@ VARIANTS = {
         Variant("turned round", lambda h, t: [not one for one in half(h, t)], never),
         Variant("how many", lambda h, t: sum(half(h, t)), never),
         Variant(
-            "in one pair",
+            "in one and the same pair",
             lambda h, t: [i in t[:, 1] and j in t[:, 0] for i, j in h.tolist()],
             never,
         ),
