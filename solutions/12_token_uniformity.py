@@ -266,7 +266,7 @@ check.ex_12_4(log_walk, best, fair_null)
 if check.ex_12_1.solved and check.ex_12_4.solved:
     from grokkit.runs import embedding_paths
 
-    random = torch.Generator().manual_seed(0)
+    dice = torch.Generator().manual_seed(47)
     walks = {"natural": list(range(47)), "logarithm": log_walk(47)}
     for name in ("sum", "product"):
         path = embedding_paths.load(name)
@@ -274,7 +274,7 @@ if check.ex_12_1.solved and check.ex_12_4.solved:
             for order, tokens in walks.items():
                 walk = path.table[at, tokens].double()
                 shuffled = torch.stack(
-                    [torch.randperm(len(walk), generator=random) for _ in range(20)]
+                    [torch.randperm(len(walk), generator=dice) for _ in range(20)]
                 )
                 cheap = min(relative_med(walk[one], 1) for one in shuffled)
                 lowest, fair = best(walk), fair_null(walk, shuffled)
