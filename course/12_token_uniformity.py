@@ -6,7 +6,7 @@
 # neighbours, and 46 and 0 are, modulo 47. Are they so in its *embedding*, too? If the numbers come
 # to lie evenly along a closed curve, says the paper, then an unseen sum can be read off its
 # neighbours: understanding is **even embeddings** plus **enough data nearby**. And it has a measure
-# of progress, which falls long before the test loss does.
+# of progress which, it says, falls long before the test loss does.
 #
 # A measure of progress is a tempting thing. So this lesson is about two questions: **does it measure
 # what it says? And how far into a region without any data does understanding reach?**
@@ -119,18 +119,19 @@ print("modulo 47, by logarithm:", *logarithm_order(p)[:12].tolist(), "...")
 rounds = np.arange(1, 24)
 seen = token_uniformity(torch.stack([circle(int(k)) for k in rounds]), shuffles=100)
 least = seen.best_null.amin(dim=1)
-plain, dots = {"marker": None}, {"marker": "o", "markevery": 1}
+step_1 = {"marker": "P", "linestyle": (0, (1, 1))}
+shuffled = {"marker": None, "color": "#7A7A7A", "linestyle": (0, (4, 2))}
 viz.lines(
     [
         viz.Line(rounds, seen.med, "MED, radius 1", "norm", {"linestyle": "-"}),
-        viz.Line(rounds, seen.relative, "relative MED", "test", {"linewidth": 1.5}),
-        viz.Line(rounds, seen.best, "best step", "structure", dots),
-        viz.Line(rounds, least, "best step, least of 100 shuffled orders", "train", plain),
+        viz.Line(rounds, seen.relative, "relative MED, step 1", "structure", step_1),
+        viz.Line(rounds, seen.best, "relative MED, best step", "structure"),
+        viz.Line(rounds, least, "the same, least of 100 shuffled orders", "structure", shuffled),
     ],
     title="One circle, 23 frequencies: only the best step sees that it is one circle",
     below=f"{p} numbers, evenly spaced, gone round k times",
     x="frequency k (times round the circle)",
-    y="see legend",
+    y="MED; multiple of the mean distance",
     ylim=(0, 2.1),
     height=3.6,
 )
@@ -157,20 +158,20 @@ viz.lines(
     [
         viz.Line(live.epochs, live.test_accuracy, "test accuracy", "test"),
         viz.Line(live.epochs, seen.med / seen.med[0], "MED, over its start", "norm"),
-        viz.Line(live.epochs, seen.relative, "relative MED", "train", {"linewidth": 1.3}),
-        viz.Line(live.epochs, seen.best, "best step", "structure"),
+        viz.Line(live.epochs, seen.relative, "relative MED, step 1", "structure", step_1),
+        viz.Line(live.epochs, seen.best, "relative MED, best step", "structure"),
         viz.Line(
             live.epochs,
             seen.best_null.amin(dim=1),
-            "best step, least of 50 shuffled",
-            "gradient",
-            plain,
+            "the same, least of 50 shuffled orders",
+            "structure",
+            shuffled,
         ),
     ],
     title="Sums modulo 47: what MED does, and what evenness does",
     below="one live run, seed 0",
     x="epoch",
-    y="share of unseen pairs right; MED, see legend",
+    y="share right; multiple of the start",
     ylim=(-0.02, 1.8),
 )
 
@@ -285,8 +286,11 @@ if when:
 # Evenness is another matter. The best step is below all shuffled orders within a few hundred epochs, and
 # stays there. Half of the unseen pairs are right only after a thousand epochs or more. So numbers do
 # come to lie in order, early, and under the eyes of a test loss that says nothing: there the paper is
-# right, with another measure than its own. But look how early. If evenness were all, the wait would be
-# over before it began.
+# right, with another measure than its own.
+#
+# But then look at $x - y$. In all five of its networks the best step is below its null before epoch 1,000,
+# and in the end. Three of the five do not answer half of the unseen pairs in 8,000 epochs. **Even
+# embeddings are not enough.**
 #
 # Now the claims, as they were written down before these runs.
 
@@ -294,6 +298,11 @@ if when:
 experiments.claims("med-tracking")
 
 # %% [markdown]
+# A trap for whoever writes such claims. "When has MED half of its way down behind it?" is a fair
+# question about something that goes down. In the sums and differences here it has no way down, for it
+# never goes below its start; and a rule that forgets this answers "at epoch 0", before everything
+# else, in five seeds of five.
+#
 # ## 5. A condition that says nothing
 #
 # The paper goes on: if embeddings are uniform, then the sum $\phi(i) + \phi(j)$ of two embeddings
@@ -375,21 +384,25 @@ figure_of("holes")
 # The accuracy is that *in the hole alone*. (The paper's test set is the hole and all other unseen
 # pairs together, so that its numbers mix the two.) And for sums, a pair in a strip is often
 # half-answered: its mirror image $(j, i)$ lies outside the strip and is trained on. In a square never.
+#
+# Here are the holes with the mean distance of their pairs to the nearest train pair that has the same
+# answer. Twice: for who takes the table as a sheet of paper, and for who knows that 46 is followed by 0,
+# so that the sheet is rolled up. A network whose numbers lie on a circle is of the second kind.
 
 # %%
 holes = experiments.row("holes").arms()
 evidence = experiments.row("holes").evidence(experiments.recorded("holes"))
-print("                pairs   distance to the nearest train pair of the class   right, median")
+print("               pairs   distance   with 0 next to 46   right in the hole, median")
 shares = {}
 for name, specs in holes.items():
     data = specs[0].task.build(specs[0].seed)
     hole = data.extra["hole"]
-    far = nearest_train_distance(data.train, hole)
-    line = f"{name:13} {len(hole):6}   mean {far.mean():4.1f}, furthest {far.max():3.0f}"
+    plain, round_it = (nearest_train_distance(data.train, hole, one).mean() for one in (None, p))
+    line = f"{name:13} {len(hole):6} {plain:12.1f} {round_it:18.1f}"
     if evidence.has(name):
         last = [float(one.extra_accuracy.sel(extra="hole")[-1]) for one in evidence.runs(name)]
         shares[name] = float(np.median(last))
-        line += f"{'':25}{shares[name]:.2f} [{min(last):.2f} to {max(last):.2f}]"
+        line += f"{shares[name]:15.2f} [{min(last):.2f} to {max(last):.2f}]"
     print(line)
 
 # %%
@@ -471,8 +484,9 @@ for row in ("med-tracking", "holes", "polynomial-ceiling", "toeplitz", "depth"):
 # - **Holes are of one task**, $x + y$, and there are four. The distance to the nearest train pair is one
 #   way of saying "nearby".
 #
-# **A common misconception.** "A progress measure that falls before the test loss *predicts* grokking."
-# Weight decay alone makes MED fall. What falls in every run, grokking or not, predicts nothing.
+# **A common misconception.** "A progress measure that moves before the test loss *predicts* grokking."
+# The best step moved early in every seed of $x + y$ and of $x - y$, in those that understood and in those
+# that did not. What moves in all runs alike foretells nothing; it may still be needed.
 #
 # ## Case file
 #
@@ -481,11 +495,13 @@ for row in ("med-tracking", "holes", "polynomial-ceiling", "toeplitz", "depth"):
 # | MED falls when an embedding shrinks, structure or none | a proof: it is not free of scale | nothing |
 # | MED of a perfect circle is anything from small to the diameter | a formula, 2 R sin(π k / p) | nothing |
 # | The mastery condition does not tell an embedding that adds from a random one, for +, − and products without 0 | a proof, and a check in code | another way of combining two embeddings |
-# | In a live network that understood sums, MED first rose; the best step sank below its null | one live run, two recorded ones | a seed in which it does not |
+# | MED of networks that learn $x + y$ rises, and is higher in the end than at the start | five of five recorded seeds | a smaller start, a stronger decay |
+# | Their numbers lie in order long before half of the unseen pairs are right | five of five recorded seeds, by the best step | another measure of order that comes late |
+# | Order is not enough | three of five recorded seeds of $x - y$ have it and do not understand in 8,000 epochs | longer runs in which they do |
 # | The rest | the verdicts above, each with its seeds | another size: `grokkit reproduce NAME --size paper` |
 #
-# So a measure of progress may have measured little but shrinking; and a condition that sounded like
-# understanding was true of everything.
+# So a measure of progress measured growing and shrinking, and hid the order that was there. And a
+# condition that sounded like understanding cannot tell one embedding from another.
 #
 # **Exercises:** [12 · Token uniformity](../exercises/12_token_uniformity.ipynb).
 #
