@@ -279,9 +279,8 @@ for name in filter(evidence.has, evidence.arms):
         )
 
 # %%
-if when:
-    early = sum(even < right for even, right in when["x+y"])
-    beside("12 even or right first", my_even_or_right, "before" if early >= 3 else "after")
+early = sum(even < right for even, right in when.get("x+y", []))
+beside("12 even or right first", my_even_or_right, "before" if early >= 3 else "after")
 
 # %% [markdown]
 # In every seed of $x + y$ MED is *higher* in the end, when the network understands, than it was at the
@@ -333,10 +332,9 @@ tables = {
 }
 results = {"i + j": (i + j) % p, "i - j": (i - j) % p, "i² + j²": (i**2 + j**2) % p}
 for words, table in tables.items():
-    spread = [
-        f"{name} {float(pair_spread(table, one).relative):.3f}" for name, one in results.items()
-    ]
-    print(f"{words:13}", ";  ".join(spread))
+    spread = {name: pair_spread(table, one) for name, one in results.items()}
+    spread["i · j without 0"] = pair_spread(table[:, 1:], (i * j % p)[1:, 1:])
+    print(f"{words:13}", "; ".join(f"{name} {float(s.relative):.3f}" for name, s in spread.items()))
 
 # %% tags=["nbval-ignore-output"]
 beside(
@@ -412,9 +410,9 @@ for name, specs in holes.items():
     print(line)
 
 # %%
-if shares:
-    order = sorted(shares, key=lambda name: shares[name])
-    beside("12 best and worst hole", my_best_and_worst_hole, (order[-1], order[0]))
+order = sorted(shares, key=lambda name: shares[name])
+found = (order[-1], order[0]) if order else "not recorded yet"
+beside("12 best and worst hole", my_best_and_worst_hole, found)
 
 # %%
 verdicts("holes")
@@ -442,10 +440,10 @@ for prime in (47, 97):
         "x² + xy + y²": [r for r in range(prime) if (r * r + r + 1) % prime == 0],
         "x² + y²": [r for r in range(prime) if (r * r + 1) % prime == 0],
     }
-    said = "; ".join(
+    words = "; ".join(
         f"{form} {'factors' if found else 'does not'}" for form, found in roots.items()
     )
-    print(f"modulo {prime}: {said}")
+    print(f"modulo {prime}: {words}")
 
 # %% [markdown]
 # Modulo the paper's 97 both are a product in disguise; modulo our 47 neither is. A ceiling at one
