@@ -170,9 +170,9 @@ def _circle(
     round_it = sorted(range(n), key=lambda place: (wave.frequency * place % n, place))
     x, y = shown[[*round_it, round_it[0]]].T
     ax.plot(x, y, color=LOOKS["structure"].color, linewidth=0.9, alpha=0.75)
-    for place, token in enumerate(tokens):
+    for token, (x, y) in zip(tokens, shown.tolist(), strict=True):
         ax.text(
-            *shown[place], str(token), size=7, ha="center", va="center",
+            x, y, str(token), size=7, ha="center", va="center",
             bbox={"boxstyle": "circle,pad=0.1", "facecolor": "white", "linewidth": 0, "alpha": 0.8},
         )  # fmt: skip
     ax.set(xlim=(-reach, reach), ylim=(-reach, reach), xticks=[], yticks=[], aspect="equal")

@@ -1,6 +1,7 @@
 """arXiv 2504.03162: the table with a hole, and what is right inside it and outside."""
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.lines import Line2D
@@ -44,7 +45,7 @@ def holes_figure(row: Row, evidence: Present) -> Picture:
             dots.sharey(axes[1, 0])
         axes[0, 0].set_ylabel("j")
         axes[1, 0].set_ylabel("share of right answers,\nlast record")
-        marks = [
+        marks: list[Artist] = [
             Patch(facecolor=color, edgecolor="#9A9A9A", linewidth=0.5, label=words)
             for color, words in PARTS.values()
         ]
