@@ -11,12 +11,8 @@ from grokkit.training.files import locate
 from grokkit.training.ticket import load_ticket
 
 AWAITED = {
-    "ln-placement",
-    "ln-pathways",
     "readout-scale",
     "lr-and-decay",
-    "compressibility",
-    "med-tracking",
     "holes",
     "polynomial-ceiling",
     "toeplitz",
