@@ -9,6 +9,7 @@ from grokkit.viz.attention import attention_bars, mass_bars
 from grokkit.viz.beta_sweep import beta_picture, find_sweep
 from grokkit.viz.chart import Line, lines
 from grokkit.viz.condition_plane import condition_plane
+from grokkit.viz.embedding_circle import embedding_circle
 from grokkit.viz.live import live_curves
 from grokkit.viz.pathways import find_placements, placement_picture
 from grokkit.viz.phase_finder import phases_by_hand
@@ -30,6 +31,7 @@ __all__ = [
     "beta_picture",
     "condition_plane",
     "find_placements",
+    "embedding_circle",
     "find_sweep",
     "four_panels",
     "headline",

@@ -102,6 +102,7 @@ class Shown:
 
 _SHARE = "share of right answers"
 _GRADIENT = "norm of the gradient"
+_RELATIVE = "MED / mean distance of all pairs"
 
 VARIABLES: Mapping[str, Shown] = {
     "train_accuracy": Shown("train", "train", _SHARE),
@@ -151,6 +152,17 @@ VARIABLES: Mapping[str, Shown] = {
     ),
     "gradient_norm": Shown(
         "gradient", "of all parameters", _GRADIENT, log=True, change={"marker": "s"}
+    ),
+    "med": Shown("norm", "MED", "MED (units of the embedding)"),
+    "relative_med": Shown(
+        "structure", "step 1", _RELATIVE, change={"marker": "P", "linestyle": (0, (1, 1))}
+    ),
+    "best_med": Shown("structure", "best step", _RELATIVE, change={"marker": "X"}),
+    "best_med_null": Shown(
+        "structure",
+        "best step, shuffled",
+        _RELATIVE,
+        change={"color": "#7A7A7A", "marker": None, "linestyle": (0, (4, 2))},
     ),
 }
 """How the variables of a History are shown."""
@@ -315,15 +327,18 @@ def epoch_label(scale: EpochScale) -> str:
     return "epoch (log scale)" if scale == "log" else "epoch"
 
 
-def cursor(ax: Axes, at: int | float, last: int | float) -> None:
-    """Stand at one epoch of an evenly spaced axis: a line there, and what follows is pale.
+def cursor(ax: Axes, at: int | float, last: int | float, first: int | float | None = None) -> None:
+    """Stand at one epoch of an axis: a line there, and what follows is pale.
 
     Args:
         ax: where.
         at: the epoch.
         last: the last epoch of the axis.
+        first: the first record after 0 where epochs are spaced by their logarithm; None: they
+            are spaced evenly.
     """
-    epoch_axis(ax, 1, last, "linear")
-    ax.xaxis.set_major_locator(MaxNLocator(5))
+    epoch_axis(ax, first or 1, last, "linear" if first is None else "log")
+    if first is None:
+        ax.xaxis.set_major_locator(MaxNLocator(5))
     ax.axvspan(at, max(last, 1), color="white", alpha=0.65, zorder=3, linewidth=0)
     ax.axvline(at, color=INK, linewidth=1.5, zorder=4)

@@ -11,11 +11,13 @@ LiveTraining           choose a run, and watch it being trained
 KLExplorer             the runs of one strength of the prior, and the 1/beta law
 PhaseFinder            the borders of the phases by eye, and by the rule
 PathwayPicker          where a LayerNorm stands, and what its runs did
+EmbeddingCircle        the numbers in a plane of their own, as they find their places
 =====================  ===================================================================
 """
 
 from grokkit.widgets.base import PictureWidget
 from grokkit.widgets.condition_plane import ConditionPlane
+from grokkit.widgets.embedding_circle import EmbeddingCircle
 from grokkit.widgets.kl_explorer import KLExplorer
 from grokkit.widgets.live_training import LiveTraining
 from grokkit.widgets.pathway_picker import PathwayPicker
@@ -25,6 +27,7 @@ from grokkit.widgets.run_scrubber import RunScrubber
 
 __all__ = [
     "ConditionPlane",
+    "EmbeddingCircle",
     "KLExplorer",
     "LiveTraining",
     "PathwayPicker",

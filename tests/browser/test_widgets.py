@@ -24,6 +24,7 @@ WIDGETS = {
     "KLExplorer": 'widgets.KLExplorer(grokkit.load_history("sweep.nc"))',
     "PathwayPicker": 'widgets.PathwayPicker(grokkit.load_history("placements.nc"))',
     "PhaseFinder": "widgets.PhaseFinder()",
+    "EmbeddingCircle": "widgets.EmbeddingCircle()",
     "LiveTraining": "first = widgets.LiveTraining()\nfirst",
 }
 """Each in a cell of its own, from cell 1 on."""

@@ -1,8 +1,14 @@
-"""A History of three short runs, made without training."""
+"""A History of three short runs, and embeddings over epochs, made without training."""
+
+import math
 
 import numpy as np
+import torch
 import xarray as xr
 
+from grokkit.diagnostics.uniformity import token_uniformity
+from grokkit.runs.embedding_paths import EmbeddingPath
+from grokkit.tasks import PrimeField
 from grokkit.training import RunSpec, grid
 
 EPOCHS = np.arange(0, 1025, 25)
@@ -40,3 +46,16 @@ def small_history(runs: int = 3) -> xr.Dataset:
     return history.assign_coords(
         spec=("run", spec), seed=("run", np.arange(runs)), message=("run", message)
     )
+
+
+def small_path(p: int = 11, k: int = 3, epochs: int = 5) -> EmbeddingPath:
+    """Random at first, at the end a circle of radius 2 that is gone round k times."""
+    random = torch.randn(p, 16, generator=torch.Generator().manual_seed(0))
+    angle = 2 * math.pi * k / p * torch.arange(p)
+    circle = torch.zeros(p, 16)
+    circle[:, 4], circle[:, 7] = 2 * angle.cos(), 2 * angle.sin()
+    way = torch.linspace(0, 1, epochs)
+    table = (1 - way).view(-1, 1, 1) * random + way.view(-1, 1, 1) * circle
+    spec = RunSpec().with_(task=PrimeField("x+y", p=p, train_fraction=0.5))
+    med = token_uniformity(table, shuffles=1).med.float()
+    return EmbeddingPath(spec, 100 * torch.arange(epochs), way, med, table)

@@ -19,6 +19,7 @@ from grokkit.errors import SettingError
 from grokkit.experiments import ROWS, Times
 from grokkit.viz.rows import FIGURES
 from grokkit.viz.rows.ln_placement import READ_OFF
+from grokkit.viz.rows.holes import table_of_parts
 from grokkit.viz.rows.strips import CENSORED, GROKKED, MEDIAN, median_words, summary
 from grokkit.viz.style import LOOKS
 from tests.experiments.tiny import history_of, tiny, understood
@@ -331,3 +332,58 @@ def test_the_theory_needs_no_runs_and_shows_the_claim_below_the_flow():
     assert (allowed.get_xydata()[:, 1] >= y - 1e-9).all()
     late = np.diff(np.log(y[-20:])) / np.diff(np.log(x[-20:]))
     np.testing.assert_allclose(late, -1, atol=0.01)
+
+
+def test_med_tracking_walks_products_by_logarithm_and_counts_who_understood():
+    figure = viz.row_figure("med-tracking", understood(runs_of("med-tracking")))
+    assert len(figure.axes) == 3 * 4
+    text = words(figure)
+    assert text.count("2/2") == 4
+    assert text.count("natural order") == 3 and text.count("logarithm order") == 1
+    history = runs_of("med-tracking")
+    product = history.isel(run=history.arm.values == "xy").sel(order="logarithm")
+    drawn = next(ax for ax in figure.axes if ax.get_title("right") == "logarithm order")
+    line = next(one for one in drawn.get_lines() if one.get_label() == "best step")
+    np.testing.assert_allclose(line.get_ydata(), product.best_med.median("run"), rtol=1e-6)
+
+
+def test_holes_shows_the_table_and_the_accuracy_inside_by_mirror_images():
+    history = runs_of("holes")
+    figure = viz.row_figure("holes", history)
+    tables, dots = figure.axes[:4], figure.axes[4:]
+    assert [ax.get_title("left") for ax in tables] == list(experiments.ROWS["holes"].arms())
+    # In a square no mirror image is trained on, in a strip some are.
+    assert [sum(t.get_text() == "none" for t in ax.texts) for ax in dots] == [1, 1, 0, 0]
+    strip = history.isel(run=history.arm.values == "small strip")
+    inside = strip.extra_accuracy.sel(extra="hole").isel(epoch=-1).values
+    drawn = [line.get_ydata() for line in dots[2].get_lines() if line.get_marker() == "o"]
+    assert any(np.array_equal(one, inside) for one in drawn)
+
+
+def test_a_table_of_a_hole_counts_every_pair_once_and_trains_on_none_inside():
+    (spec, *_) = experiments.ROWS["holes"].arms()["small strip"]
+    table = table_of_parts(spec)
+    data = spec.task.build(spec.seed)
+    counts = np.bincount(table.ravel(), minlength=4)
+    mirrored = int(data.extra_mirrored["hole"].sum())
+    hole = len(data.extra["hole"])
+    assert counts.tolist() == [
+        len(data.extra["outside the hole"]), len(data.train), mirrored, hole - mirrored,
+    ]  # fmt: skip
+    edge = spec.settings()["hole_edge"]
+    assert (
+        set(np.unique(table[: edge + 1])) <= {2, 3} and not np.isin(table[edge + 1 :], [2, 3]).any()
+    )
+
+
+@pytest.mark.parametrize("name", ["polynomial-ceiling", "depth"])
+def test_accuracies_has_a_panel_for_each_arm_and_says_how_high_it_came(name: str):
+    history = runs_of(name)
+    figure = viz.row_figure(name, history)
+    arms = list(experiments.ROWS[name].arms())
+    assert len(figure.axes) == len(arms)
+    best = history.test_accuracy.max("epoch")
+    for ax, arm in zip(figure.axes, arms, strict=True):
+        own = best.values[history.arm.values == arm]
+        assert ax.get_title("left").startswith(arm)
+        assert f"best {own.min():.2f} to {own.max():.2f}" in ax.get_title("left")

@@ -4,6 +4,7 @@ import io
 
 import numpy as np
 import pytest
+import torch
 import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -22,6 +23,9 @@ from grokkit.viz.pathways import NAMES, entropies_when_memorised, what_reads
 from grokkit.viz.style import fixed_picture, style
 from tests.viz.placements import placement_history
 from tests.viz.small import small_history
+from grokkit.viz.embedding_circle import strongest_wave
+from grokkit.viz.style import fixed_picture, style
+from tests.viz.small import small_history, small_path
 from tests.viz.sweep import BETAS, sweep_history
 
 
@@ -345,3 +349,63 @@ def test_the_axis_of_epochs_is_as_long_as_the_whole_run():
     assert "Not memorised by epoch 50" in text and "below" in text
     for title in ("What it gets right", "Where it looks"):
         assert titled(short, title).get_xlim() == (0, 1000)
+
+
+# --- the numbers on their circle ----------------------------------------------------------
+
+
+def test_the_strongest_wave_of_a_circle_is_its_frequency_and_its_plane():
+    circle = small_path(p=11, k=3).table[-1]
+    wave = strongest_wave(circle)
+    assert wave.frequency == 3 and wave.share == pytest.approx(1)
+    axes = torch.eye(16, dtype=torch.float64)[[4, 7]]
+    torch.testing.assert_close(wave.plane, axes, atol=1e-6, rtol=0)  # cosine first
+
+
+@settings(max_examples=25)
+@given(st.integers(3, 23), st.integers(0, 1000))
+def test_a_plane_is_orthonormal_and_its_share_is_one_of_all_power(n: int, seed: int):
+    walk = torch.randn(n, 8, generator=torch.Generator().manual_seed(seed))
+    wave = strongest_wave(walk)
+    torch.testing.assert_close(wave.plane @ wave.plane.T, torch.eye(2).double())
+    assert 1 <= wave.frequency < n / 2 and 0 < wave.share <= 1 + 1e-9
+
+
+def joined(figure: Figure) -> np.ndarray:
+    """The corners of the line that joins the numbers."""
+    line = titled(figure, "The plane of").get_lines()[0]
+    return np.asarray(line.get_xydata())
+
+
+def test_at_the_end_the_numbers_lie_on_the_circle_and_are_joined_as_they_follow_each_other():
+    figure = viz.embedding_circle(small_path(p=11, k=3))
+    text = look_at(figure)
+    assert "Epoch 400: 100% of the unseen right; 100% of the embedding lies in this plane" in text
+    assert "at step 4 " in text  # 3 x 4 = 1 modulo 11
+    assert "The plane of frequency 3" in text
+    points = joined(figure)
+    assert len(points) == 12
+    np.testing.assert_allclose(np.linalg.norm(points, axis=1), 2, atol=1e-6)
+    sides = np.linalg.norm(np.diff(points, axis=0), axis=1)
+    np.testing.assert_allclose(sides, 4 * np.sin(np.pi / 11), atol=1e-6)
+
+
+def test_the_plane_of_the_end_stands_still_and_the_other_goes_with_the_epoch():
+    path = small_path(p=23, k=5)
+    still, own = (viz.embedding_circle(path, 0, plane) for plane in ("end", "now"))
+    assert "frequency 5, of the last epoch" in words(still)
+    assert f"frequency {strongest_wave(path.table[0]).frequency}, of this epoch" in words(own)
+    # Of random numbers a plane of their own holds more than one that was fixed beforehand.
+    share = [int(words(one).split("% of the embedding")[0].split()[-1]) for one in (still, own)]
+    assert share[1] > share[0]
+
+
+def test_by_logarithm_0_is_left_out_and_an_even_walk_can_be_joined():
+    figure = viz.embedding_circle(small_path(p=11), 0, order="logarithm")
+    numbers = {text.get_text() for text in titled(figure, "The plane of").texts}
+    assert numbers == {str(n) for n in range(1, 11)}
+    assert len(joined(figure)) == 11
+
+
+def test_an_epoch_is_moved_to_the_nearest_that_was_kept():
+    assert "Epoch 200:" in words(viz.embedding_circle(small_path(), 160))

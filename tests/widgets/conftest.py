@@ -1,4 +1,5 @@
 """All widgets, and a small training; each is closed in the end."""
+"""Every widget, and a small training; each is closed in the end."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -8,6 +9,7 @@ import pytest
 from grokkit.training import RunSpec
 from grokkit.widgets import (
     ConditionPlane,
+    EmbeddingCircle,
     KLExplorer,
     LiveTraining,
     PathwayPicker,
@@ -31,6 +33,7 @@ MAKERS: dict[str, Callable[[], PictureWidget]] = {
     "KLExplorer": lambda: KLExplorer(sweep_history()),
     "PathwayPicker": lambda: PathwayPicker(placement_history()),
     "PhaseFinder": PhaseFinder,
+    "EmbeddingCircle": EmbeddingCircle,
     "LiveTraining": lambda: LiveTraining(SMALL),
 }
 

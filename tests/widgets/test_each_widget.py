@@ -11,6 +11,8 @@ from grokkit.widgets import (
     ConditionPlane,
     KLExplorer,
     PathwayPicker,
+    EmbeddingCircle,
+    KLExplorer,
     PhaseFinder,
     RoutingPlayground,
     RunScrubber,
@@ -18,6 +20,7 @@ from grokkit.widgets import (
 from grokkit.widgets.routing_playground import EXAMPLES
 from tests.viz.placements import placement_history
 from tests.viz.small import small_history
+from tests.viz.small import small_history, small_path
 from tests.viz.sweep import BETAS, sweep_history
 
 
@@ -194,3 +197,39 @@ def test_the_bounds_of_the_playground_are_those_of_the_theory(playground: Routin
     assert state.distance == pytest.approx(np.linalg.norm(h - other))
     masses = state.masses
     assert masses[1] == pytest.approx(theory.softmax(np.log(np.full(5, 0.2)))[0])
+
+
+# --- EmbeddingCircle ----------------------------------------------------------------------
+
+
+def test_it_begins_at_the_end_of_the_sum_and_knows_every_epoch_that_was_kept():
+    widget = EmbeddingCircle()
+    epochs = widget.paths["sum"].epochs.tolist()
+    assert [epoch for _, epoch in widget.epoch.options] == epochs
+    assert widget.epoch.value == epochs[-1]
+    assert widget.play.max == len(epochs) - 1
+    assert widget.run.options == ("sum", "product")
+    assert "x+y modulo 47" in widget.words.value
+
+
+def test_another_embedding_keeps_the_epoch_as_near_as_it_can_and_redraws_once():
+    widget = EmbeddingCircle()
+    widget.epoch.index = 3
+    was = widget.epoch.value
+
+    def choose() -> None:
+        widget.run.value = "product"
+
+    assert pictures_drawn(widget, choose) == 1
+    kept = widget.paths["product"].epochs
+    assert widget.epoch.value == int(kept[(kept - was).abs().argmin()])
+    assert "xy modulo 47" in widget.words.value
+
+
+def test_ones_own_embeddings_need_no_menu():
+    own = EmbeddingCircle({"mine": small_path()})
+    assert own.run.layout.display == "none"
+    own.order.value = "1, g, g², …"
+    assert "order of the logarithm" in own.words.value
+    with pytest.raises(SettingError, match=r"paths: got \{\}; allowed: the embeddings of one run"):
+        EmbeddingCircle({})

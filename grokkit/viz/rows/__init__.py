@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING
 from grokkit import experiments
 from grokkit.experiments import Row, Size
 from grokkit.viz.rows.compressibility import compressibility_figure
+from grokkit.viz.rows.accuracies import accuracies_figure
 from grokkit.viz.rows.distractors import distractors_figure
 from grokkit.viz.rows.four_phases import four_phases_figure
+from grokkit.viz.rows.holes import holes_figure
 from grokkit.viz.rows.kl_acceleration import kl_acceleration_figure
 from grokkit.viz.rows.ln_placement import ln_placement_figure
+from grokkit.viz.rows.med_tracking import med_tracking_figure
 from grokkit.viz.rows.norm_vs_structure import norm_vs_structure_figure
 from grokkit.viz.rows.present import Present
 from grokkit.viz.rows.resnet_grokking import resnet_grokking_figure
@@ -43,6 +46,10 @@ FIGURES: Mapping[str, Callable[[Row, Present], Picture]] = MappingProxyType(
         "ln-placement": ln_placement_figure,
         "readout-scale": readout_scale_figure,
         "compressibility": compressibility_figure,
+        "med-tracking": med_tracking_figure,
+        "holes": holes_figure,
+        "polynomial-ceiling": accuracies_figure,
+        "depth": accuracies_figure,
     }
 )
 """The rows whose figures are not strips of grok epochs."""

@@ -1,0 +1,536 @@
+# %% [markdown]
+# # 12 · Do embeddings or data decide?
+#
+# So far the suspects were attention, the norm, and the block that the network is made of. A third
+# paper looks somewhere else: at the numbers themselves. To a network that adds, 7 and 8 are
+# neighbours, and 46 and 0 are, modulo 47. Are they so in its *embedding*, too? If the numbers come
+# to lie evenly along a closed curve, says the paper, then an unseen sum can be read off its
+# neighbours: understanding is **even embeddings** plus **enough data nearby**. And it has a measure
+# of progress which, it says, falls long before the test loss does.
+#
+# A measure of progress is a tempting thing. So this lesson is about two questions: **does it measure
+# what it says? And how far into a region without any data does understanding reach?**
+#
+# | | |
+# | --- | --- |
+# | **After this lesson you can** | write MED and the form of it that is free of size; build the two embeddings that fool it; hold a measure against a null that was allowed to choose, too; walk the numbers in the order of their logarithm; read an accuracy in a hole by mirror images; recognise a condition that says nothing |
+# | **You need** | lesson 01 (mirror images) and [09](09_what_did_it_learn.ipynb) (waves) |
+# | **Time** | 25 minutes to read; the code runs in half a minute on one core |
+# | **Based on** | arXiv 2504.03162 (sources at the end) |
+#
+# Before each result there is a cell for your guess. To guess without seeing the results of an
+# earlier run, choose *Kernel → Restart Kernel and Clear Outputs of All Cells* first.
+
+# %%
+import math
+import textwrap
+
+import numpy as np
+import torch
+
+import grokkit
+from grokkit import experiments, viz, widgets
+from grokkit.classroom import beside
+from grokkit.diagnostics.class_spread import pair_spread
+from grokkit.diagnostics.uniformity import logarithm_order, token_uniformity
+from grokkit.runs import embedding_paths
+from grokkit.tasks import PrimeField
+from grokkit.tasks.data_condition import covered, nearest_train_distance, threshold_fraction
+
+p = 47
+
+# %% [markdown]
+# ## 1. How far is it to the next number?
+#
+# The measure is called **MED**. In words: *walk from 0 to 1 to 2 and so on through all numbers and
+# home again; MED is the mean length of a step.* In symbols, with $\phi(i)$ the embedding of $i$,
+#
+# $$\mathrm{MED} = \frac1p \sum_{i=0}^{p-1} \lVert \phi(i+1) - \phi(i) \rVert,
+#   \qquad \phi(p) = \phi(0).$$
+
+
+# %%
+def med(phi):
+    """The mean length of a step through the numbers; phi is [number, embed]."""
+    step = phi.roll(-1, dims=0) - phi
+    return float(step.norm(dim=1).mean())
+
+
+def circle(k, radius=1.0):
+    """The numbers evenly on a circle that is gone round k times."""
+    angle = 2 * math.pi * k / p * torch.arange(p, dtype=torch.float64)
+    return radius * torch.stack([angle.cos(), angle.sin()], dim=1)
+
+
+# %% [markdown]
+# A low MED is to mean: neighbours are near, the curve is smooth, the numbers are evenly spread. The
+# circle is the paper's own picture of it, and lesson 09 found circles in networks that add, gone round
+# not once but $k$ times, for some frequencies $k$.
+#
+# *Take the circle that is gone round 20 times. Its numbers lie exactly as evenly as those of the one
+# that is gone round once: it is the same circle, with the same places. By what factor is its MED larger?*
+
+# %%
+my_factor_at_20_rounds = None
+
+# %%
+beside(
+    "12 MED of 20 rounds, over that of one",
+    my_factor_at_20_rounds,
+    round(med(circle(20)) / med(circle(1)), 1),
+)
+
+# %%
+for words, phi in {
+    "once round": circle(1),
+    "20 times round": circle(20),
+    "20 times round, and small": circle(20, radius=0.05),
+    "no order at all, and small": 0.005
+    * torch.randn(p, 128, generator=torch.Generator().manual_seed(0)),
+}.items():
+    print(f"{words:27} MED {med(phi):.2g}")
+
+# %% [markdown]
+# Two traps, and both are deep.
+#
+# - **It is not free of size.** Make an embedding small, and MED is small, structure or no structure.
+#   And we know somebody who makes embeddings small, all the time: weight decay.
+# - **It depends on the frequency.** On a circle of radius $R$ MED is $2R \sin(\pi k/p)$. Nothing in
+#   the theory says that $k$ should be 1, and in lesson 09 it never had to be.
+#
+# ## 2. What it has to be compared with
+#
+# Each trap has a remedy, and each remedy needs a null.
+#
+# - **Relative MED** is MED over the mean distance of *all* pairs. Of any embedding, the mean of it over
+#   all orders of the numbers is exactly 1.
+# - **Best MED** is the least relative MED over all steps $s$: neighbours are $i$ and $i + s$. A circle
+#   of frequency $k$ has it at $s = k^{-1}$ modulo $p$.
+# - **The null.** Shuffle the numbers, and do the same again. For the best step the shuffled order may
+#   choose its best step, too: a minimum over 23 steps is low by chance alone.
+# - **The order of products** is another one. Modulo a prime every number but 0 is a power of one of
+#   them, $g$, and to multiply by $g$ is one step in the order $1, g, g^2, \dots$: that of the
+#   **discrete logarithm**.
+
+# %%
+print("modulo 47, by logarithm:", *logarithm_order(p)[:12].tolist(), "...")
+
+# %%
+rounds = np.arange(1, 24)
+seen = token_uniformity(torch.stack([circle(int(k)) for k in rounds]), shuffles=100)
+least = seen.best_null.amin(dim=1)
+step_1 = {"marker": "P", "linestyle": (0, (1, 1))}
+shuffled = {"marker": None, "color": "#7A7A7A", "linestyle": (0, (4, 2))}
+viz.lines(
+    [
+        viz.Line(rounds, seen.med, "MED, radius 1", "norm", {"linestyle": "-"}),
+        viz.Line(rounds, seen.relative, "relative MED, step 1", "structure", step_1),
+        viz.Line(rounds, seen.best, "relative MED, best step", "structure"),
+        viz.Line(rounds, least, "the same, least of 100 shuffled orders", "structure", shuffled),
+    ],
+    title="One circle, 23 frequencies: only the best step sees that it is one circle",
+    below=f"{p} numbers, evenly spaced, gone round k times",
+    x="frequency k (times round the circle)",
+    y="MED; multiple of the mean distance",
+    ylim=(0, 2.1),
+    height=3.6,
+)
+
+# %% [markdown]
+# MED and relative MED say "even" at the left and "the very opposite of even" at the right. The best step
+# says the same of all 23, and lies far below everything that shuffled orders can do.
+#
+# ## 3. One network, live
+#
+# The paper's block, with 60 % of the sums modulo 47, quick enough to watch. *Its test accuracy rises to
+# nearly 1. What will its MED be at the end, as a multiple of what it was at the start?*
+
+# %%
+my_med_at_the_end = None
+
+# %% tags=["nbval-ignore-output"]
+block = grokkit.presets["uniformity"].with_(learning_rate=2e-3, init="lecun")
+task = PrimeField("x+y", p=p, train_fraction=0.6)
+spec = block.with_(task=task, epochs=800, record_every=25)
+live = embedding_paths.follow(spec)  # trains, and keeps embeddings at some epochs
+seen = token_uniformity(live.table, shuffles=50)
+viz.lines(
+    [
+        viz.Line(live.epochs, live.test_accuracy, "test accuracy", "test"),
+        viz.Line(live.epochs, seen.med / seen.med[0], "MED, over its start", "norm"),
+        viz.Line(live.epochs, seen.relative, "relative MED, step 1", "structure", step_1),
+        viz.Line(live.epochs, seen.best, "relative MED, best step", "structure"),
+        viz.Line(
+            live.epochs,
+            seen.best_null.amin(dim=1),
+            "the same, least of 50 shuffled orders",
+            "structure",
+            shuffled,
+        ),
+    ],
+    title="Sums modulo 47: what MED does, and what evenness does",
+    below="one live run, seed 0",
+    x="epoch",
+    y="share right; multiple of the start",
+    ylim=(-0.02, 1.8),
+)
+
+# %% tags=["nbval-ignore-output"]
+beside(
+    "12 MED at the end, over its start",
+    my_med_at_the_end,
+    round(float(seen.med[-1] / seen.med[0]), 2),
+)
+
+# %% [markdown]
+# While it memorises the embedding *grows*, and MED with it. Then weight decay brings it down, and MED
+# with it. Most of what MED does is the size of the embedding. What is order shows in the best step:
+# it sinks below its null, and goes on sinking.
+#
+# **A control that could say no.** Take the embedding that the network had at the *start*, random
+# numbers, and let weight decay shrink it, with no data and no gradient:
+
+# %%
+spec = embedding_paths.RECIPES["sum"]()
+rate = spec.optimizer.learning_rate * spec.optimizer.weight_decay
+start = embedding_paths.load("sum").table[0].double()
+for epoch in (0, 500, 1000):
+    table = start[None] * (1 - rate) ** epoch
+    alone = token_uniformity(table, shuffles=50)
+    print(
+        f"decay alone, {epoch:5,} epochs: MED {float(alone.med):.2f}, relative "
+        f"{float(alone.relative):.2f}, best {float(alone.best):.2f}"
+    )
+
+# %% [markdown]
+# MED falls beautifully, and nothing whatever has been learned. Whoever plots MED alone cannot tell this
+# from progress.
+#
+# Now look at two longer recorded runs, of $x + y$ and of $xy$. Below are all numbers in the plane of
+# one frequency, joined as they would follow each other round its circle. Play the epochs. Then try the
+# two menus: walk the product in the order $1, g, g^2, \dots$; and at epoch 0 let the plane be
+# chosen "by the epoch shown".
+
+# %% tags=["nbval-ignore-output"]
+widgets.EmbeddingCircle()
+
+# %% [markdown]
+# Did you see it? At epoch 0 the embedding is random, and still a ragged ring appears in the plane that
+# *it* has chosen: in 128 dimensions there is always a plane in which chance looks like order. The
+# plane of the last epoch, which knows nothing of this one, shows a heap.
+#
+# ## 4. Five seeds, four functions
+
+
+# %%
+def figure_of(row):
+    """The figure of a recorded row."""
+    history = experiments.recorded(row)
+    return "not recorded yet" if history is None else viz.row_figure(row, history)
+
+
+def verdicts(row):
+    """The claims of a row and what became of them; ``experiments.claims(row)`` says why."""
+    for result in experiments.claims(row):
+        words = f"[{result.verdict}] {result.claim.says}"
+        print(textwrap.fill(words, 90, subsequent_indent="    "))
+
+
+# %% [markdown]
+# The recorded runs have fewer train pairs, 40 %: it takes them longer. *The best step lies below all of
+# its shuffled orders from some epoch on. Is that before or after half of the unseen pairs are right?
+# Write `"before"` or `"after"`, for most seeds of $x + y$.*
+
+# %%
+my_even_or_right = None
+
+# %%
+figure_of("med-tracking")
+
+# %%
+history = experiments.recorded("med-tracking")
+evidence = experiments.row("med-tracking").evidence(history)
+
+
+def first(epochs, condition):
+    """The first epoch at which something holds, and holds from then on; infinite if none."""
+    since = np.logical_and.accumulate(np.asarray(condition)[::-1])[::-1]
+    return float(epochs[since][0]) if since.any() else np.inf
+
+
+def said(epoch):
+    """An epoch in words."""
+    return f"{epoch:,.0f}" if epoch < np.inf else "never"
+
+
+when = {}
+for name in filter(evidence.has, evidence.arms):
+    order = "logarithm" if name == "xy" else "natural"
+    for one in evidence.runs(name):
+        med_now = one.med.sel(order=order).values
+        even = first(
+            one.epoch.values, one.best_med.sel(order=order) < one.best_med_null.sel(order=order)
+        )
+        right = first(one.epoch.values, one.test_accuracy >= 0.5)
+        when.setdefault(name, []).append((even, right))
+        print(
+            f"{name:7} seed {int(one.seed)}: MED {med_now[0]:.1f}, at most {med_now.max():.1f}, in the end "
+            f"{med_now[-1]:.1f};  even from {said(even)},  half right from {said(right)}"
+        )
+
+# %%
+early = sum(even < right for even, right in when.get("x+y", []))
+beside("12 even or right first", my_even_or_right, "before" if early >= 3 else "after")
+
+# %% [markdown]
+# In every seed of $x + y$ MED is *higher* in the end, when the network understands, than it was at the
+# start, when it knew nothing; on the way it was half as large again, and more. Whoever waits for MED
+# to fall below its start waits in vain, and whoever begins to look at its peak sees weight decay.
+#
+# Evenness is another matter. The best step is below all shuffled orders within a few hundred epochs, and
+# stays there. Half of the unseen pairs are right only after a thousand epochs or more. So numbers do
+# come to lie in order, early, and under the eyes of a test loss that says nothing: there the paper is
+# right, with another measure than its own. For products the order is that of the logarithm: in it all five
+# networks are even in the end, four of the five before half of the unseen pairs are right.
+#
+# But then look at $x - y$. In all five of its networks the best step is below its null before epoch 1,000,
+# and in the end. Three of the five do not answer half of the unseen pairs in 8,000 epochs. **Even
+# embeddings are not enough.**
+#
+# And at $x^2 + y^2$. All five networks answer 95 % of the unseen pairs before epoch 1,000, sooner than
+# any of the others, and in no seed is the best step below its null by then or in the end, nor in the
+# order of the logarithm. **Nor are they needed**, in these two orders at least. To squares $i$ and $-i$
+# are one and the same, so that a pair has up to seven relatives with the same answer, and 0, 1, 2 are
+# in no order that squares know.
+#
+# Now the claims, as they were written down before these runs.
+
+# %%
+experiments.claims("med-tracking")
+
+# %% [markdown]
+# Not everything is grokked: of $x - y$ one seed in five comes to 95 %. It is the one function of the four
+# whose mirror images are no help (lesson 01).
+#
+# And a trap for whoever writes such claims. "When has MED half of its way down behind it?" is a fair
+# question about something that goes down. In the sums and differences here it has no way down, for it
+# never goes below its start; and a rule that forgets this answers "at epoch 0", before everything
+# else, in five seeds of five.
+#
+# ## 5. A condition that says nothing
+#
+# The paper goes on: if embeddings are uniform, then the sum $\phi(i) + \phi(j)$ of two embeddings
+# should tell the result. Its **mastery condition** asks that for every result $r$ there be a centre
+# $k_r$ with $\lVert \phi(i) + \phi(j) - k_r \rVert < \delta_r$ for all pairs with that result. It sounds
+# like what understanding is: equal answers in one place.
+#
+# So measure it: how far is $\phi(i) + \phi(j)$ from the centre of its result, over how far it is from
+# the centre of everything? 0: each result is a point. 1: results tell nothing.
+#
+# *For the network that you have just trained, which answers nearly all sums?*
+
+# %%
+my_spread = None
+
+# %% tags=["nbval-ignore-output"]
+i, j = torch.arange(p)[:, None], torch.arange(p)
+tables = {
+    "random": torch.randn(1, p, 16),
+    "a circle": circle(3)[None],
+    "the live one": live.table[-1:],
+}
+results = {"i + j": (i + j) % p, "i - j": (i - j) % p, "i² + j²": (i**2 + j**2) % p}
+for words, table in tables.items():
+    spread = {name: pair_spread(table, one) for name, one in results.items()}
+    spread["i · j without 0"] = pair_spread(table[:, 1:], (i * j % p)[1:, 1:])
+    print(f"{words:13}", "; ".join(f"{name} {float(s.relative):.3f}" for name, s in spread.items()))
+
+# %% tags=["nbval-ignore-output"]
+beside(
+    "12 spread within a result, i + j",
+    my_spread,
+    round(float(pair_spread(tables["the live one"], results["i + j"]).relative), 3),
+)
+
+# %% [markdown]
+# Exactly 1, for any embedding on earth. It is no measurement, it is arithmetic. The table of $i + j$
+# modulo $p$ is a **Latin square**: each result has every $i$ exactly once and every $j$ exactly once.
+# So the centre of each result is the mean embedding, twice: *all results have one and the same
+# centre*. The same for $i - j$, and for products without 0. For these tasks no embedding that tells two
+# numbers apart can come near the condition, and none that answers is nearer than one at random. For
+# $i^2 + j^2$, where the table is no Latin square, it could say something.
+#
+# What brings equal answers to one place is not the sum of embeddings. It is what the network does with
+# it.
+#
+# ## 6. Holes
+#
+# Now the data. The paper's second condition: an unseen pair needs a *train pair with the same answer*
+# nearby in the table. Its rough threshold: if each train pair speaks for $C$ points, then a train
+# fraction of
+#
+# $$f \ge \frac{2 \ln p}{C}$$
+#
+# leaves nobody out of reach. What $C$ would our 40 % need?
+
+# %%
+labels = (i + j) % p
+for reach in (4, 8, 16, 24):
+    c = covered(labels, reach)
+    print(
+        f"reach {reach:2}: C = {c:4.1f}, needs a train fraction of {threshold_fraction(p, c):.2f}"
+    )
+
+# %% [markdown]
+# A way to test such a condition is to leave a **hole**: a region of the table in which nothing is trained
+# on, with as many train pairs outside it as before. *Of the four holes in the figure below, in which
+# will most of the hole be right, and in which least? Answer with a pair such as
+# `("small strip", "large square")`.*
+
+# %%
+my_best_and_worst_hole = None
+
+# %%
+figure_of("holes")
+
+# %% [markdown]
+# The accuracy is that *in the hole alone*. (The paper's test set is the hole and all other unseen
+# pairs together, so that its numbers mix the two.) And for sums, a pair in a strip is often
+# half-answered: its mirror image $(j, i)$ lies outside the strip and is trained on. In a square never.
+#
+# Here are the holes with the mean distance of their pairs to the nearest train pair that has the same
+# answer. Twice: for who takes the table as a sheet of paper, and for who knows that 46 is followed by 0,
+# so that the sheet is rolled up. A network whose numbers lie on a circle is of the second kind.
+
+# %%
+holes = experiments.row("holes").arms()
+evidence = experiments.row("holes").evidence(experiments.recorded("holes"))
+print("               pairs   distance   with 0 next to 46   right in the hole, median")
+shares = {}
+for name, specs in holes.items():
+    data = specs[0].task.build(specs[0].seed)
+    hole = data.extra["hole"]
+    plain, round_it = (nearest_train_distance(data.train, hole, one).mean() for one in (None, p))
+    line = f"{name:13} {len(hole):6} {plain:12.1f} {round_it:18.1f}"
+    if evidence.has(name):
+        last = [float(one.extra_accuracy.sel(extra="hole")[-1]) for one in evidence.runs(name)]
+        shares[name] = float(np.median(last))
+        line += f"{shares[name]:15.2f} [{min(last):.2f} to {max(last):.2f}]"
+    print(line)
+
+# %%
+order = sorted(shares, key=lambda name: shares[name])
+found = (order[-1], order[0]) if order else "not recorded yet"
+beside("12 best and worst hole", my_best_and_worst_hole, found)
+
+# %%
+verdicts("holes")
+
+# %% [markdown]
+# ## 7. A ceiling, a head start, another layer
+#
+# Three more claims of the paper, each a row of its own. **Is there a function that is memorised and
+# never understood?** It names $x^2 + xy + y^2$.
+
+# %%
+figure_of("polynomial-ceiling")
+
+# %%
+verdicts("polynomial-ceiling")
+
+# %% [markdown]
+# A word of caution about "the same function". Whether $x^2 + xy + y^2$ can be written as a product of
+# two linear forms depends on the prime: it can if $r^2 + r + 1 = 0$ has a solution modulo $p$. And
+# $x^2 + y^2$ can if $r^2 + 1 = 0$ has one:
+
+# %%
+for prime in (47, 97):
+    roots = {
+        "x² + xy + y²": [r for r in range(prime) if (r * r + r + 1) % prime == 0],
+        "x² + y²": [r for r in range(prime) if (r * r + 1) % prime == 0],
+    }
+    words = "; ".join(
+        f"{form} {'factors' if found else 'does not'}" for form, found in roots.items()
+    )
+    print(f"modulo {prime}: {words}")
+
+# %% [markdown]
+# Modulo the paper's 97 both are a product in disguise; modulo our 47 neither is. A ceiling at one
+# prime is evidence about that prime.
+#
+# **A head start.** If even embeddings are what the wait is for, then a network that *begins* with them
+# should wait less. Its initial embedding is drawn so that near numbers begin alike (a **Toeplitz**
+# covariance: it depends on $i - j$ only).
+
+# %%
+figure_of("toeplitz")
+
+# %%
+verdicts("toeplitz")
+
+# %% [markdown]
+# **Another layer.** With two blocks, says the paper, test accuracy oscillates on its way up while MED
+# falls all the same.
+
+# %%
+figure_of("depth")
+
+# %%
+verdicts("depth")
+
+# %% [markdown]
+# ## 8. Where this is weak
+#
+# How many of the claims of this lesson came to which verdict:
+
+# %%
+for row in ("med-tracking", "holes", "polynomial-ceiling", "toeplitz", "depth"):
+    print(f"{row:19} {experiments.count(experiments.claims(row))}")
+
+# %% [markdown]
+# - **One prime, one size.** Everything here is modulo 47, with fewer epochs than the paper has.
+#   `grokkit reproduce med-tracking --size paper` runs it modulo 97.
+# - **A run that has not grokked by its last epoch is censored**, and a claim about "before" and "after"
+#   is then undecided or worse for that seed, not refuted.
+# - **The best step is one circle's measure.** A network that uses five frequencies at once lies on five
+#   circles, and no single step makes all its neighbours near. Lesson 09's spectrum sees them all.
+# - **Holes are of one task**, $x + y$, and there are four. The distance to the nearest train pair is one
+#   way of saying "nearby".
+#
+# **A common misconception.** "A progress measure that moves before the test loss *predicts* grokking."
+# The best step moved early in every seed of $x + y$ and of $x - y$, in those that understood and in those
+# that did not. What moves in all runs alike foretells nothing.
+#
+# ## Case file
+#
+# | what we know | how sure | what would change it |
+# | --- | --- | --- |
+# | MED falls when an embedding shrinks, structure or none | a proof: it is not free of scale | nothing |
+# | MED of a perfect circle is anything from small to the diameter | a formula, 2 R sin(π k / p) | nothing |
+# | The mastery condition does not tell an embedding that adds from a random one, for +, − and products without 0 | a proof, and a check in code | another way of combining two embeddings |
+# | MED of networks that learn $x + y$ rises, and is higher in the end than at the start | five of five recorded seeds | a smaller start, a stronger decay |
+# | Their numbers lie in order long before half of the unseen pairs are right | five of five recorded seeds, by the best step | another measure of order that comes late |
+# | Order is not enough | three of five recorded seeds of $x - y$ have it and do not understand in 8,000 epochs | longer runs in which they do |
+# | Nor is it needed, as measured here | five of five recorded seeds of $x^2 + y^2$ | an order of the squares in which their numbers lie evenly |
+# | The rest | the verdicts above, each with its seeds | another size: `grokkit reproduce NAME --size paper` |
+#
+# So a measure of progress measured growing and shrinking, and hid the order that was there. And a
+# condition that sounded like understanding cannot tell one embedding from another.
+#
+# **Exercises:** [12 · Token uniformity](../exercises/12_token_uniformity.ipynb).
+#
+# **Next:** [13 · Three accounts](13_three_accounts.ipynb): one network, all instruments. Which
+# signal comes first?
+#
+# ## Sources
+#
+# - *Beyond Progress Measures: Theoretical Insights into the Mechanism of Grokking*, arXiv 2504.03162:
+#   MED, mastery, the data condition, holes, the ceiling, Toeplitz embeddings, depth.
+# - N. Nanda and others, *Progress measures for grokking via mechanistic interpretability*,
+#   arXiv 2301.05217: the circles.
+# - Code: [`diagnostics/uniformity.py`](../grokkit/diagnostics/uniformity.py) (MED, its remedies and
+#   nulls), [`diagnostics/class_spread.py`](../grokkit/diagnostics/class_spread.py) (the condition
+#   that says nothing), [`tasks/holes.py`](../grokkit/tasks/holes.py),
+#   [`tasks/data_condition.py`](../grokkit/tasks/data_condition.py),
+#   [`experiments/uniformity.py`](../grokkit/experiments/uniformity.py) and
+#   [`experiments/holes.py`](../grokkit/experiments/holes.py) (the claims).
