@@ -19,12 +19,10 @@ from grokkit.errors import SettingError
 from grokkit.model.norm import PLACEMENTS, NormPlacement
 from grokkit.training import RunSpec, train
 from grokkit.viz.beta_sweep import arrival_times, inverse_law
+from grokkit.viz.embedding_circle import strongest_wave
 from grokkit.viz.pathways import NAMES, entropies_when_memorised, what_reads
 from grokkit.viz.style import fixed_picture, style
 from tests.viz.placements import placement_history
-from tests.viz.small import small_history
-from grokkit.viz.embedding_circle import strongest_wave
-from grokkit.viz.style import fixed_picture, style
 from tests.viz.small import small_history, small_path
 from tests.viz.sweep import BETAS, sweep_history
 

@@ -1,4 +1,3 @@
-"""All widgets, and a small training; each is closed in the end."""
 """Every widget, and a small training; each is closed in the end."""
 
 import threading

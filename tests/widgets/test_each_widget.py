@@ -9,17 +9,15 @@ from grokkit.viz import Routing
 from grokkit.viz.run_panels import one_run
 from grokkit.widgets import (
     ConditionPlane,
-    KLExplorer,
-    PathwayPicker,
     EmbeddingCircle,
     KLExplorer,
+    PathwayPicker,
     PhaseFinder,
     RoutingPlayground,
     RunScrubber,
 )
 from grokkit.widgets.routing_playground import EXAMPLES
 from tests.viz.placements import placement_history
-from tests.viz.small import small_history
 from tests.viz.small import small_history, small_path
 from tests.viz.sweep import BETAS, sweep_history
 

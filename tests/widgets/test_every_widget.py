@@ -1,4 +1,3 @@
-"""What holds of all of them: made of the core alone, never blank, labelled, loud when they fail."""
 """What holds of all: made of the core alone, never blank, labelled, loud when they fail."""
 
 import ast

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from grokkit import experiments
 from grokkit.experiments import Row, Size
-from grokkit.viz.rows.compressibility import compressibility_figure
 from grokkit.viz.rows.accuracies import accuracies_figure
+from grokkit.viz.rows.compressibility import compressibility_figure
 from grokkit.viz.rows.distractors import distractors_figure
 from grokkit.viz.rows.four_phases import four_phases_figure
 from grokkit.viz.rows.holes import holes_figure
@@ -21,8 +21,8 @@ from grokkit.viz.rows.ln_placement import ln_placement_figure
 from grokkit.viz.rows.med_tracking import med_tracking_figure
 from grokkit.viz.rows.norm_vs_structure import norm_vs_structure_figure
 from grokkit.viz.rows.present import Present
-from grokkit.viz.rows.resnet_grokking import resnet_grokking_figure
 from grokkit.viz.rows.readout_scale import readout_scale_figure
+from grokkit.viz.rows.resnet_grokking import resnet_grokking_figure
 from grokkit.viz.rows.routing import routing_figure
 from grokkit.viz.rows.starvation_bound import starvation_bound_figure
 from grokkit.viz.rows.strips import strip_figure
