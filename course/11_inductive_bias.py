@@ -446,7 +446,9 @@ my_order_of_scales = None
 
 # %%
 readout = experiments.recorded("readout-scale")
-viz.row_figure("readout-scale", readout) if readout is not None else "not recorded; grokkit reproduce makes its runs"
+viz.row_figure(
+    "readout-scale", readout
+) if readout is not None else "not recorded; grokkit reproduce makes its runs"
 
 # %%
 scales = (0.5, 1.0, 1.5)
@@ -479,7 +481,9 @@ beside("11 smaller readout, one learning rate", my_order_of_scales, says)
 
 # %%
 rates = experiments.recorded("lr-and-decay")
-viz.row_figure("lr-and-decay", rates) if rates is not None else "not recorded; grokkit reproduce makes its runs"
+viz.row_figure(
+    "lr-and-decay", rates
+) if rates is not None else "not recorded; grokkit reproduce makes its runs"
 
 # %% [markdown]
 # ## 8. Where this is weak

@@ -13,7 +13,6 @@ from grokkit.training.ticket import load_ticket
 AWAITED = {
     "lr-and-decay",
     "polynomial-ceiling",
-    "toeplitz",
     "depth",
 }
 """Rows whose runs are still to be recorded."""
