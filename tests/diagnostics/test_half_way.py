@@ -59,8 +59,8 @@ def test_the_unit_of_a_signal_and_its_zero_change_nothing(values, factor, shift,
     """Nor does its sign: what falls and what rises are dated alike."""
     first = np.array(values, dtype=float)
     other = factor * first + shift
-    dates = [arrival(EPOCH, one, way(EPOCH, one, 10), share) for one in (first, other)]
-    np.testing.assert_equal(*dates)
+    one, two = (arrival(EPOCH, values, way(EPOCH, values, 10), share) for values in (first, other))
+    np.testing.assert_equal(one, two)
 
 
 @given(st.lists(st.integers(-99, 99), min_size=5, max_size=5))

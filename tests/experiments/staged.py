@@ -62,7 +62,9 @@ def staged(
                 shares = {n: (far or {}).get(arm, {}).get(n, 0.0) for n in SIGNALS}
             assert arm in (BASE, TOLD, NO_DECAY, TRAPPED)
             runs.append(one_run(spec, when, shares))
-    return row.label(xr.concat(runs, "run"))
+    joined = xr.concat(runs, "run")
+    assert isinstance(joined, xr.Dataset)
+    return row.label(joined)
 
 
 def one_run(spec, when: Mapping[str, int], shares: Mapping[str, float]) -> xr.Dataset:

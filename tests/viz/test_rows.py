@@ -273,7 +273,9 @@ def test_distractors_has_a_column_for_each_kind_and_counts_with_and_without_the_
 def test_ln_placement_marks_each_run_at_its_entropy_when_memorised():
     history = understood(runs_of("ln-placement"))
     figure = viz.row_figure("ln-placement", history)
-    marks = sorted(tuple(xy) for line in figure.axes[1].get_lines() for xy in line.get_xydata())
+    marks = sorted(
+        tuple(xy) for line in figure.axes[1].get_lines() for xy in np.asarray(line.get_xydata())
+    )
     entropies = history.map_entropy.sel(epoch=4).values  # the record at which all memorise
     np.testing.assert_allclose(marks, sorted((entropy, 8.0) for entropy in entropies), rtol=1e-6)
     assert "published, modulus 113" in words(figure)
@@ -291,10 +293,10 @@ def test_readout_scale_has_a_panel_for_each_rule_and_one_published_row():
     assert [pale(figure, panel) for panel in (0, 1)] == [5, 0]
     for ax in figure.axes:
         dots = [line for line in ax.get_lines() if line.get_marker() == "o"]
-        found = sorted(float(x) for line in dots for x in line.get_xdata())
+        found = sorted(float(x) for line in dots for x in np.asarray(line.get_xdata()))
         scales = np.repeat([0.5, 1.0, 1.5], 2)  # that of 1 in both
         np.testing.assert_allclose(found, scales, atol=0.05)
-        assert {float(y) for line in dots for y in line.get_ydata()} == {8.0}
+        assert {float(y) for line in dots for y in np.asarray(line.get_ydata())} == {8.0}
 
 
 def test_compressibility_marks_arrival_against_grok_and_where_they_are_the_same():
@@ -305,7 +307,7 @@ def test_compressibility_marks_arrival_against_grok_and_where_they_are_the_same(
         seen = [line for line in ax.get_lines() if line.get_color() != READ_OFF["color"]]
         (same,) = [line for line in seen if line.get_marker() == "None"]
         assert (np.asarray(same.get_xdata()) == np.asarray(same.get_ydata())).all()
-        marks = [xy for line in seen if line is not same for xy in line.get_xydata()]
+        marks = [xy for line in seen if line is not same for xy in np.asarray(line.get_xydata())]
         assert len(marks) == history.sizes["run"]
         assert all(x >= 4 and y == 8 for x, y in marks)
 

@@ -23,7 +23,7 @@ def marks(ax, name):
     """The places of the marks of a signal in a panel, across."""
     look = LINES[name]
     return [
-        line.get_xdata()
+        np.asarray(line.get_xdata(), dtype=float)
         for line in ax.lines
         if (line.get_marker(), line.get_color()) == (look["marker"], look["color"])
         and line.get_linestyle() == "None"
@@ -38,7 +38,7 @@ def test_every_signal_has_a_look_of_its_own():
 def test_the_row_shows_when_each_signal_is_half_way_the_first_on_top(history):
     when, controls = viz.row_figure("three-accounts", history).axes
     names = [label.get_text() for label in when.get_yticklabels()]
-    assert names == sorted(BASELINE, key=BASELINE.get)
+    assert names == sorted(BASELINE, key=lambda name: BASELINE[name])
     for name, epoch in BASELINE.items():
         if name not in ("KL", "unseen pairs"):  # these two share a marker with the legend
             np.testing.assert_allclose(marks(when, name)[0], epoch / BASELINE["unseen pairs"])

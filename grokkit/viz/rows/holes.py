@@ -39,7 +39,9 @@ def holes_figure(row: Row, evidence: Present) -> Picture:
         figure = picture(max(8.0, 2.4 * len(names)), 6)
         axes = figure.subplots(2, len(names), squeeze=False, height_ratios=[1, 1.1])
         for (table, dots), name in zip(axes.T, names, strict=True):
-            _table(table, evidence.arms[name][0])
+            first = evidence.arms[name][0]
+            assert isinstance(first, RunSpec)  # the row has no runs on images
+            _table(table, first)
             table.set_title(name)
             _accuracies(dots, evidence, name)
             dots.sharey(axes[1, 0])
