@@ -11,7 +11,6 @@ from grokkit.training.files import locate
 from grokkit.training.ticket import load_ticket
 
 AWAITED = {
-    "lr-and-decay",
     "polynomial-ceiling",
     "depth",
 }
