@@ -79,8 +79,9 @@ def falls_before(arm: str, variable: str) -> Judge:
         ]
         name = variable.replace("_", " ")
         says = f"{arm}: {name} half-way down before test accuracy 0.5"
-        seen = f"{mine} against {half}; from {spread(start.values)} to {spread(least.values)}"
-        return [part(says, outcomes, f"{seen} at least")]
+        first, lowest = (spread(one.values.tolist()) for one in (start, least))
+        seen = f"{mine} against {half}; from {first} to {lowest} at least"
+        return [part(says, outcomes, seen)]
 
     return judge
 
