@@ -514,12 +514,12 @@ experiments.Table([one for name in rows for one in experiments.claims(name)])
 # | --- | --- | --- |
 # | A norm in front of the MLP alone brings the grok to less than half of the epochs | five of five recorded seeds, modulo 47 | another task, or an optimizer that is no AdamW |
 # | Of attention's pathways, the values gain by a norm and the scores lose: A^qk does not grok in 10,000 epochs | four and five of five seeds | a longer run of A^qk; a smaller rate for $W_Q$ and $W_K$ |
-# | Norms around both (A*) are no sooner than none | two of five seeds are against it, three for it | more seeds |
+# | Whether norms around both (A*) are sooner than none is open | sooner in three of five seeds, later in two | more seeds |
 # | Networks that look evenly when they have memorised grok sooner | four of five seeds, over six placements | a placement that stares and is quick |
 # | Quick placements know mirror images at once, slow ones do not | seen in all five seeds of M and of A^v; not claimed before | the same with the unordered split of lesson 06 |
 # | Without a norm in front of the MLP the network reads lengths; but A^v does, too, and is quick | five of five seeds each | a way to close the shortcut without a LayerNorm |
 # | The effective rank trails the grok; the power-law exponent leads it, and says nothing about it | recorded seeds of four placements; A^qk as the control | a ruler fixed beforehand that leads, is silent where it should be, and orders |
-# | A smaller readout is sooner where the learning rate grows with it, and not by itself | five of five recorded seeds have the one order, none the other | another optimizer: the rule is one for SGD and squared error |
+# | A smaller readout is sooner where the learning rate is divided by a², and not by itself | five of five recorded seeds with that rule; with one rate no seed has that order | another optimizer: the rule is one for SGD and squared error |
 # | The product of learning rate and decay sets the pace, to a factor of two | five of five recorded seeds | rates so large that training breaks down |
 #
 # So it was wrong to read the wait off one number. The architecture does choose. As to how, the evidence

@@ -307,7 +307,7 @@ beside("12 even or right first", my_even_or_right, "before" if early >= 3 else "
 # are one and the same, so that a pair has up to seven relatives with the same answer, and 0, 1, 2 are
 # in no order that squares know.
 #
-# Now the claims, as they were written down before these runs.
+# Now the claims, as they were written down before these runs (the rule behind the first was mended after).
 
 # %%
 experiments.claims("med-tracking")

@@ -574,8 +574,8 @@ print(f"{'together':20}" + "".join(f"{number:8}" for number in total.values()))
 # | In one setting the signals come in one order in all seeds | W and its exact chance, five seeds, `three-accounts/one-order`; not by the loosest ruler | another task, another rate |
 # | The order is not a law | told where to look, evenness and waves lead; without distractors the seeds do not share one; five seeds each | - |
 # | Effective rank rises here, and shows no understanding | it rises in the trap in every seed, and need not stay up where a told network groks; in `ln-placement` it falls, as its account says | a control of the features' paper's own network in which it falls |
-# | Attention moves early, and in neither control | by its entropy; by its KL with a rule made afterwards | the same claim, made before other runs |
-# | MED and Fourier go their way only where the network groks; the norm does so here and not there | three controls, five seeds each | a network that is even and never groks |
+# | Attention moves early, and in neither control of section 6 (in A^qk, section 8, its entropy and its KL move, too) | by its entropy; by its KL with a rule made afterwards | the same claim, made before other runs |
+# | MED and Fourier go their way only where the network groks; the norm does so here and not there | three controls, five seeds each; but lesson 12 has networks of $x - y$ that are even and had not understood by 8,000 epochs | longer runs of those |
 # | Finding the structure was in the way of evenness, waves and the answer | five paired seeds, an intervention | the same with noise of the same size: lesson 06 |
 # | Being first is not being the cause | a clock | nothing |
 #
