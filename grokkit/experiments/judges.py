@@ -5,7 +5,7 @@ twice, at a test accuracy of 0.99 (the paper's rule) and of 0.95 (where the last
 of a small table do not decide), and is paired by seed.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 from jaxtyping import Float
@@ -136,6 +136,18 @@ def part(says: str, outcomes: Iterable[object], seen: str) -> Part:
 def if_known(values: Iterable[float], holds: Callable[[float], bool]) -> list[bool | None]:
     """For each seed, whether what was measured holds; None where there was nothing to measure."""
     return [None if np.isnan(value) else bool(holds(value)) for value in values]
+
+
+def grok_ranks(evidence: Evidence, settings: Mapping[str, float]) -> list[float]:
+    """For each seed, the rank correlation of a setting with the epoch of test accuracy 0.95.
+
+    Args:
+        evidence: the runs.
+        settings: a number for each arm; arms that this size has not are left out.
+    """
+    there = {name: value for name, value in settings.items() if name in evidence.arms}
+    epochs = np.stack([evidence.grokked(name, 0.95).values for name in there])
+    return rank_correlations(list(there.values()), epochs)
 
 
 def rank_correlations(

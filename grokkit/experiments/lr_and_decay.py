@@ -1,15 +1,13 @@
 """Learning rate with its product with the decay held; and the decay alone."""
 
-import numpy as np
-
 from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.inductive_bias import block
 from grokkit.experiments.judges import (
+    grok_ranks,
     if_known,
     never_groks,
     part,
-    rank_correlations,
     sooner,
     spread,
 )
@@ -45,10 +43,7 @@ def product_decides(evidence: Evidence) -> list[Part]:
 
 def decay_orders(evidence: Evidence) -> list[Part]:
     """The rank correlation of the decay with the grok epoch."""
-    by_name = {f"decay {d:g}": d for d in DECAYS["paper"]}
-    names = [name for name in by_name if name in evidence.arms]
-    epochs = np.stack([evidence.grokked(name, 0.95).values for name in names])
-    ranks = rank_correlations([by_name[name] for name in names], epochs)
+    ranks = grok_ranks(evidence, {f"decay {d:g}": d for d in DECAYS["paper"]})
     says = "rank correlation of decay and epoch at most -0.8"
     return [part(says, if_known(ranks, lambda rank: rank <= -0.8), spread(ranks))]
 

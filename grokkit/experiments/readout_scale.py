@@ -1,11 +1,9 @@
 """A smaller readout groks sooner; or is that the learning rate, which was changed with it?"""
 
-import numpy as np
-
 from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.inductive_bias import block
-from grokkit.experiments.judges import Judge, if_known, part, rank_correlations, spread
+from grokkit.experiments.judges import Judge, grok_ranks, if_known, part, spread
 from grokkit.experiments.row import Arms, Row, Size
 
 SCALES = {"classroom": (0.5, 1.0, 1.5), "paper": (0.5, 0.75, 1.0, 1.25, 1.5)}
@@ -29,10 +27,9 @@ def orders(suffix: str, sign: int) -> Judge:
 
     def judge(evidence: Evidence) -> list[Part]:
         by_name = {f"a {a:g}{suffix if a != 1 else ''}": a for a in SCALES["paper"]}
-        names = [name for name in by_name if name in evidence.arms]
-        epochs = np.stack([evidence.grokked(name, 0.95).values for name in names])
-        ranks = rank_correlations([by_name[name] for name in names], epochs)
-        seen = "; ".join(f"{name}: {evidence.grokked(name, 0.95)}" for name in names)
+        ranks = grok_ranks(evidence, by_name)
+        times = {name: evidence.grokked(name, 0.95) for name in by_name if name in evidence.arms}
+        seen = "; ".join(f"{name}: {when}" for name, when in times.items())
         says = f"rank correlation of a and epoch {'at least 0.8' if sign > 0 else 'at most -0.8'}"
         outcomes = if_known(ranks, lambda rank: sign * rank >= 0.8)
         return [part(says, outcomes, f"{spread(ranks)} ({seen})")]
