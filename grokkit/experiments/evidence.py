@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from grokkit.diagnostics import grok_epoch, memorise_epoch
 from grokkit.experiments.times import Times
-from grokkit.training import Spec, any_specs_of
+from grokkit.training import RunSpec, Spec, any_specs_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -122,11 +122,20 @@ NAMED = {
 """The settings that a table names, and how."""
 
 
+def _told(spec: Spec) -> dict[str, Any]:
+    """The settings of a run, without the kind of distractors where a sequence has no room."""
+    told = spec.settings()
+    operands = getattr(spec.task, "n_operands", 2) if isinstance(spec, RunSpec) else 0
+    if told.get("length") == operands + 1:
+        told.pop("distractors", None)
+    return told
+
+
 def common(specs: Sequence[Spec]) -> str:
     """The task and the settings of :data:`NAMED` in words; where runs differ, all values."""
     if not specs:
         return "no training"
-    settings = [spec.settings() for spec in specs]
+    settings = [_told(spec) for spec in specs]
     tasks = dict.fromkeys(one["task"].replace("_", " ") for one in settings)
     words = [" / ".join(tasks)]
     for name, text in NAMED.items():

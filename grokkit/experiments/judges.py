@@ -179,10 +179,16 @@ def rank_correlations(
     return found
 
 
+def in_digits(value: float, text: str = ".2g") -> str:
+    """A number in a format of its own; from 100 to a million in digits, as 1,400 for 1.4e+03."""
+    written = format(value, text)
+    return f"{float(written):,.0f}" if "e+" in written and abs(value) < 1e6 else written
+
+
 def spread(values: Iterable[float], text: str = ".2g") -> str:
     """The median of some numbers, with the least and the greatest."""
     numbers = np.array([value for value in values if np.isfinite(value)], dtype=float)
     if not len(numbers):
         return "undefined"
-    middle, low, high = (format(f(numbers), text) for f in (np.median, np.min, np.max))
+    middle, low, high = (in_digits(f(numbers), text) for f in (np.median, np.min, np.max))
     return middle if low == high else f"{middle} [{low} to {high}]"

@@ -54,7 +54,8 @@ def answers_twins(evidence: Evidence) -> list[Part]:
 ROW = Row(
     name="resnet-grokking",
     figure="arXiv 2504.03162: a residual network on images",
-    question="Does a network that looks at images wait before it generalises, and to what?",
+    question="Does a network that sums the glyphs of an image wait before it generalises, and "
+    "what has it found then: sums, or twins (the same glyphs in other cells)?",
     setup=setup,
     claims=(
         Claim(

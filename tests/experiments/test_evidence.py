@@ -7,7 +7,17 @@ import xarray as xr
 from grokkit.diagnostics import grok_epoch
 from grokkit.errors import SettingError
 from grokkit.experiments import Claim, Evidence, MissingArm, Part, Row
-from grokkit.experiments.judges import Judge, ends_below, groks, never_groks, no_sooner
+from grokkit.experiments.evidence import common
+from grokkit.experiments.judges import (
+    Judge,
+    ends_below,
+    groks,
+    in_digits,
+    never_groks,
+    no_sooner,
+    spread,
+)
+from grokkit.tasks import tasks
 from grokkit.training import RunSpec, specs_of
 from tests.experiments.tiny import EPOCHS, SEEDS, history_of, tiny, understood
 
@@ -149,6 +159,30 @@ def test_the_settings_in_words_are_what_the_arms_have_in_common(evidence: Eviden
     assert "modular addition, p 7" in words and "decay 1" in words
     evidence.arm("decay 2")
     assert evidence.settings().endswith("decay 1 / 2")
+
+
+@pytest.mark.parametrize("task", sorted(tasks))
+def test_distractors_are_told_where_there_are_any_and_nowhere_else(task: str):
+    spec = RunSpec(task=tasks[task]())
+    shortest = getattr(spec.task, "n_operands", 2) + 1
+    if not hasattr(spec.task, "distractors"):
+        assert "distractors" not in common([spec])
+        return
+    assert "distractors" in common([spec.with_(length=shortest + 2)])
+    if task != "longer_addition":  # it refuses to have none
+        assert "distractors" not in common([spec.with_(length=shortest)])
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [(0.0121, "0.012"), (99.0, "99"), (99.6, "100"), (1432.0, "1,400"), (-864.0, "-860")],
+)
+def test_what_was_seen_is_written_in_digits(value: float, written: str):
+    assert spread([value]) == written
+
+
+def test_a_number_too_large_for_a_table_keeps_its_exponent():
+    assert in_digits(3.2e9) == "3.2e+09"
 
 
 def test_runs_are_labelled_with_their_arm(history: xr.Dataset):
