@@ -74,7 +74,7 @@ ROW = Row(
         Claim(
             "compressibility/rank-leads",
             "The effective rank is at its lowest before the network groks: it predicts.",
-            "arXiv 2602.06702 as it is read; there it trails in one placement of four",
+            "arXiv 2602.06702 as it is read; its own figures come after the grok, in all four",
             leads("effective_rank"),
         ),
         Claim(

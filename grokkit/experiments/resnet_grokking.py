@@ -54,8 +54,7 @@ def answers_twins(evidence: Evidence) -> list[Part]:
 ROW = Row(
     name="resnet-grokking",
     figure="arXiv 2504.03162: a residual network on images",
-    question="Does a network that sums the glyphs of an image wait before it generalises, and "
-    "what has it found then: sums, or twins (the same glyphs in other cells)?",
+    question="Does a network that sums what an image shows wait, and has it then found sums?",
     setup=setup,
     claims=(
         Claim(
@@ -67,8 +66,8 @@ ROW = Row(
         ),
         Claim(
             "resnet-grokking/by-twins",
-            "What it answers are twins of train images: where these are held back, it memorises "
-            "and answers few.",
+            "What it answers are twins of train images (the same glyphs in other cells): where "
+            "these are held back, it memorises and answers few.",
             "ours: the paper has no such control",
             all_of(
                 answers_twins,
