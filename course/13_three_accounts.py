@@ -44,7 +44,7 @@ from grokkit.diagnostics import (
     token_uniformity,
     way,
 )
-from grokkit.experiments.three_accounts import RANKED, SIGNALS, arrivals, gone
+from grokkit.experiments.signals import RANKED, SIGNALS, arrivals, gone
 from grokkit.model import Batch, Transformer
 from grokkit.training import load_weights
 
@@ -604,6 +604,7 @@ print(f"{'together':20}" + "".join(f"{number:8}" for number in total.values()))
 # - *Beyond Progress Measures: Theoretical Insights into the Mechanism of Grokking*, arXiv 2504.03162:
 #   MED. Its relative form and the null are ours.
 # - M. G. Kendall and B. Babington Smith, *The problem of m rankings*, 1939: W.
-# - Code: [`grokkit/experiments/three_accounts.py`](../grokkit/experiments/three_accounts.py),
+# - Code: [`grokkit/experiments/signals.py`](../grokkit/experiments/signals.py) and
+#   [`three_accounts.py`](../grokkit/experiments/three_accounts.py) beside it,
 #   [`grokkit/diagnostics/half_way.py`](../grokkit/diagnostics/half_way.py),
 #   [`grokkit/diagnostics/concordance.py`](../grokkit/diagnostics/concordance.py).

@@ -2,9 +2,8 @@
 
 By structure (arXiv 2605.15787) a network groks when attention finds the informative tokens;
 by features (arXiv 2602.06702) when what it computes becomes compressible; by uniformity (arXiv
-2504.03162) when the embeddings of the numbers come to lie evenly. Each account has signals.
-One rule dates them all (:mod:`grokkit.diagnostics.half_way`): a signal has arrived when it has
-gone half of its way from memorising to the end of the run, for good.
+2504.03162) when the embeddings of the numbers come to lie evenly. Each account has signals;
+:mod:`grokkit.experiments.signals` has them and dates them.
 
 The network is that of the classroom preset, with distractors: without them attention that
 looks everywhere alike has two thirds of its mass where it should, and there is nothing for
@@ -14,68 +13,22 @@ A signal proves something only beside networks that memorise and never grok. The
 such controls: one without weight decay, and one with it, whose distractors are a trap.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from types import MappingProxyType
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from grokkit.diagnostics import Way, arrival, kendall_w, midranks, way
+from grokkit.diagnostics import kendall_w, midranks
 from grokkit.diagnostics.concordance import LARGEST
 from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import Judge, all_of, if_known, never_groks, part, spread
 from grokkit.experiments.row import Arms, Row, Size
 from grokkit.experiments.settings import kl, slow
-from grokkit.experiments.times import Times
+from grokkit.experiments.signals import BASE, FALLING, RANKED, SIGNALS, arrivals, gone, ways
 from grokkit.experiments.uniformity import below_null
 
-if TYPE_CHECKING:
-    import xarray as xr
-
-BASE, TOLD, NO_DECAY, TRAPPED = "baseline", "KL 1", "no decay", "random distractors"
-"""The arms: two that should grok, and two controls that should not."""
-
-
-@dataclass(frozen=True)
-class Signal:
-    """What one instrument shows of a run.
-
-    Attributes:
-        account: whose signal it is.
-        variable: of the History.
-        at: where on the axes that it has besides run and epoch.
-    """
-
-    account: str
-    variable: str
-    at: Mapping[str, str] = field(default_factory=dict)
-
-    def of(self, one: "xr.Dataset") -> np.ndarray:
-        """Its values in one run, a value for each record."""
-        return one[self.variable].sel(self.at).values.astype(float)
-
-
-SIGNALS: Mapping[str, Signal] = MappingProxyType(
-    {
-        "KL": Signal("structure", "kl"),
-        "entropy": Signal("features", "map_entropy"),
-        "effective rank": Signal("features", "effective_rank", {"feature_set": "train"}),
-        "alpha": Signal("features", "alpha", {"feature_set": "train"}),
-        "relative MED": Signal("uniformity", "best_med", {"order": "natural"}),
-        "Fourier": Signal("witness", "fourier_concentration"),
-        "norm": Signal("witness", "mlp_norm"),
-        "unseen pairs": Signal("grokking", "unmirrored_accuracy"),
-    }
-)
-"""The signals by a short name; the last is what all of them are held against."""
-
-FALLING = ("KL", "effective rank", "alpha", "relative MED")
-"""One or two of each account, of which its paper says which way they go: down."""
-
-RANKED = ("KL", "entropy", "effective rank", "alpha", "relative MED")
-"""The signals of the three accounts."""
+TOLD, NO_DECAY, TRAPPED = "KL 1", "no decay", "random distractors"
+"""The arms beside the baseline: one that should grok, and two controls that should not."""
 
 
 def setup(size: Size) -> Arms:
@@ -92,64 +45,6 @@ def setup(size: Size) -> Arms:
         NO_DECAY: control.with_(weight_decay=0.0),
         TRAPPED: control.with_(distractors="random"),
     }
-
-
-def ways(evidence: Evidence, name: str, arm: str = BASE) -> list[Way | None]:
-    """The way of a signal in each run of an arm, from memorising to the end.
-
-    None for a run that has not memorised, or not reached a test accuracy of 0.95: what would
-    have been the end of its way is not known.
-    """
-    starts = evidence.memorised(arm).values
-    ends = evidence.grokked(arm, 0.95).values
-    return [
-        None
-        if np.isnan(start) or np.isnan(end)
-        else way(one.epoch.values, SIGNALS[name].of(one), start)
-        for one, start, end in zip(evidence.runs(arm), starts, ends, strict=True)
-    ]
-
-
-def arrivals(
-    evidence: Evidence, name: str, arm: str = BASE, share: float = 0.5, lasting: bool = True
-) -> Times:
-    """When a signal comes to the mark that the *baseline* of the same seed sets.
-
-    Args:
-        evidence: the runs.
-        name: of the signal.
-        arm: whose arrivals.
-        share: of the baseline's way, where the mark is.
-        lasting: whether it must keep to it; otherwise the first time from memorising on.
-    """
-    starts = evidence.memorised(arm).values
-    epochs = []
-    for one, along, start in zip(evidence.runs(arm), ways(evidence, name), starts, strict=True):
-        # A first time that comes before memorising is one of the initial weights.
-        seen = one if lasting else one.isel(epoch=~(one.epoch.values < start))
-        values = SIGNALS[name].of(seen)
-        if along is None or not len(values):
-            epochs.append(np.nan)
-        else:
-            epochs.append(arrival(seen.epoch.values, values, along, share, lasting))
-    return evidence.times(arm, evidence.arm(arm).seed.copy(data=np.array(epochs, dtype=float)))
-
-
-def gone(evidence: Evidence, name: str, arm: str) -> np.ndarray:
-    """How far a signal of a control has gone from memorising to its end, in baseline's ways.
-
-    1 is as far as in the baseline of the same seed, and in the same direction.
-    """
-    shares = []
-    memorised, whole = evidence.memorised(arm).values, evidence.whole(arm)
-    runs = evidence.runs(arm)
-    for one, along, start, ended in zip(runs, ways(evidence, name), memorised, whole, strict=True):
-        if along is None or not along.length or np.isnan(start) or not ended:
-            shares.append(np.nan)
-            continue
-        own = way(one.epoch.values, SIGNALS[name].of(one), start)
-        shares.append(own.length / along.length)
-    return np.array(shares)
 
 
 def falls(evidence: Evidence) -> list[Part]:

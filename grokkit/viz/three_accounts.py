@@ -6,7 +6,7 @@ import numpy as np
 
 from grokkit.diagnostics import arrival, grok_epoch, memorise_epoch, way
 from grokkit.errors import refuse
-from grokkit.experiments.three_accounts import SIGNALS
+from grokkit.experiments.signals import SIGNALS
 from grokkit.viz.rows.three_accounts import LINES
 from grokkit.viz.style import INK, Picture, curve, epoch_axis, picture, style, titles
 

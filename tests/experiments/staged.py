@@ -6,7 +6,8 @@ import numpy as np
 import xarray as xr
 
 from grokkit import experiments
-from grokkit.experiments.three_accounts import BASE, NO_DECAY, SIGNALS, TOLD, TRAPPED
+from grokkit.experiments.signals import BASE, SIGNALS
+from grokkit.experiments.three_accounts import NO_DECAY, TOLD, TRAPPED
 
 EPOCHS = np.arange(0, 9001, 100)
 MEMORISED = 300

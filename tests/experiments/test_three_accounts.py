@@ -4,16 +4,8 @@ import numpy as np
 import pytest
 
 from grokkit import experiments
-from grokkit.experiments.three_accounts import (
-    BASE,
-    NO_DECAY,
-    RANKED,
-    SIGNALS,
-    TOLD,
-    TRAPPED,
-    arrivals,
-    gone,
-)
+from grokkit.experiments.signals import BASE, RANKED, SIGNALS, arrivals, gone
+from grokkit.experiments.three_accounts import NO_DECAY, TOLD, TRAPPED
 from tests.experiments.staged import BASELINE, staged
 
 ROW = experiments.row("three-accounts")

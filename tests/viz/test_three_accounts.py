@@ -7,7 +7,8 @@ from matplotlib.text import Text
 
 from grokkit import viz
 from grokkit.errors import SettingError
-from grokkit.experiments.three_accounts import SIGNALS, TRAPPED
+from grokkit.experiments.signals import SIGNALS
+from grokkit.experiments.three_accounts import TRAPPED
 from grokkit.viz.rows.three_accounts import LINES
 from tests.experiments.staged import BASELINE, staged
 

@@ -9,14 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from grokkit.experiments import Row
-from grokkit.experiments.three_accounts import (
-    BASE,
-    NO_DECAY,
-    SIGNALS,
-    TRAPPED,
-    arrivals,
-    gone,
-)
+from grokkit.experiments.signals import BASE, SIGNALS, arrivals, gone
+from grokkit.experiments.three_accounts import NO_DECAY, TRAPPED
 from grokkit.viz.rows.curves import missing_panel
 from grokkit.viz.rows.present import Present
 from grokkit.viz.style import INK, LOOKS, Picture, picture, style, titles
