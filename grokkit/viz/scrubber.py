@@ -99,4 +99,6 @@ def _gradient_in_words(now: "xr.Dataset") -> str:
     words = f"score gradient {float(now[_measured(now)]):.2g}"
     if "starvation_bound" not in now:
         return f"{words}, its bounds not recorded"
-    return f"largest {words}, where (4) allows {float(now.starvation_bound):.2g}"
+    bound = float(now.starvation_bound)
+    allowed = f"{bound:,.0f}" if bound >= 10 else f"{bound:.2g}"
+    return f"largest {words}, where (4) allows {allowed}"
