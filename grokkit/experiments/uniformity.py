@@ -134,12 +134,30 @@ MED = Row(
 
 
 def ceiling(size: Size) -> Arms:
-    """A form that does not factor, with the share of the paper and with more."""
+    """Two forms that do not factor modulo 47; the second with more data, too.
+
+    Modulo the 97 of the paper's size both do: each is a product of two linear forms.
+    """
     return {
         "x^2+y^2": field(size, "x^2+y^2"),
         "x^2+xy+y^2": field(size, "x^2+xy+y^2"),
         "x^2+xy+y^2, fraction 0.7": field(size, "x^2+xy+y^2", train_fraction=0.7),
     }
+
+
+def by_mirror_images(arm: str) -> Judge:
+    """At the end pairs with a trained mirror image are right, and hardly any others."""
+
+    def judge(evidence: Evidence) -> list[Part]:
+        with_one = evidence.final(arm, "mirrored_accuracy")
+        others = evidence.final(arm, "unmirrored_accuracy")
+        says = (
+            f"{arm}: at least 0.9 of the mirrored pairs are right at the end, under 0.1 of others"
+        )
+        outcomes = if_known(np.minimum(with_one - 0.9, 0.1 - others), lambda slack: slack >= 0)
+        return [part(says, outcomes, f"{spread(with_one)} and {spread(others)}")]
+
+    return judge
 
 
 CEILING = Row(
@@ -159,6 +177,14 @@ CEILING = Row(
             "Not with 0.7 of all pairs either.",
             "arXiv 2504.03162; contested by others",
             never_groks("x^2+xy+y^2, fraction 0.7", accuracy=0.95),
+        ),
+        Claim(
+            "polynomial-ceiling/mirror-images",
+            "With more data what is right are the mirror images of train pairs, and nothing else: "
+            "the ceiling is the share that has one.",
+            "ours: the paper does not tell them apart",
+            by_mirror_images("x^2+xy+y^2, fraction 0.7"),
+            afterwards="added once its runs had been seen",
         ),
     ),
 )

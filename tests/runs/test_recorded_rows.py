@@ -11,7 +11,6 @@ from grokkit.training.files import locate
 from grokkit.training.ticket import load_ticket
 
 AWAITED = {
-    "polynomial-ceiling",
     "depth",
 }
 """Rows whose runs are still to be recorded."""

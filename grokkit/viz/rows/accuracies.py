@@ -1,15 +1,19 @@
 """What is understood over epochs, arm beside arm: for rows that ask how high, and how steadily."""
 
+import numpy as np
+
 from grokkit.experiments import Row
 from grokkit.viz.rows.curves import BAND, arm_curve, epochs_of
 from grokkit.viz.rows.present import Present
-from grokkit.viz.style import LOOKS, Picture, epoch_label, picture, style, titles
+from grokkit.viz.style import INK, LOOKS, Picture, epoch_label, picture, style, titles
 
 THRESHOLD = 0.95
 
+MIRRORED = "share of unseen pairs whose mirror image is trained on"
+
 
 def accuracies_figure(row: Row, evidence: Present) -> Picture:
-    """A panel for each arm: train accuracy, and the test accuracy of every seed."""
+    """A panel for each arm: train accuracy, test accuracy by seed; dotted: mirror images."""
     names = list(evidence.arms)
     with style():
         figure = picture(9, 4.4)
@@ -22,6 +26,9 @@ def accuracies_figure(row: Row, evidence: Present) -> Picture:
                 color = LOOKS["test"].color
                 ax.plot(one.epoch, one.test_accuracy, color=color, linewidth=0.8, alpha=0.7)
             ax.axhline(THRESHOLD, color="#9A9A9A", linewidth=0.8, linestyle=(0, (4, 3)), zorder=1)
+            # What a network gets for nothing that cannot tell (a, b) from (b, a).
+            mirrored = float(np.median(arm.mirror_rate))
+            ax.axhline(mirrored, color=INK, linewidth=1, linestyle=":", label=MIRRORED)
             reached = evidence.grokked(name, THRESHOLD).reached
             best = arm.test_accuracy.max("epoch").values
             ax.set_title(
@@ -32,6 +39,6 @@ def accuracies_figure(row: Row, evidence: Present) -> Picture:
             ax.set_xlabel(epoch_label("log"))
         epochs_of(axes[0], evidence, names)
         axes[0].set(ylim=(-0.03, 1.06), ylabel="share of right answers")
-        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower left", ncols=2)
+        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower left", ncols=3)
         titles(figure, row.question, f"{evidence.about()}; {BAND}; thin: each seed")
     return figure
