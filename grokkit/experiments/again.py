@@ -1,0 +1,187 @@
+"""Hindsight on trial: what earlier runs suggested, claimed first and then run on fresh seeds.
+
+Whoever looks at five seeds for long enough finds a rule that they obey. Lessons 11 to 13 made
+such rules, on seeds 0 to 4, and said that they prove nothing. Here they are claims like any
+other: written down before seeds 5 to 9 of the same settings were trained.
+"""
+
+import numpy as np
+
+from grokkit.experiments import inductive_bias, three_accounts, uniformity
+from grokkit.experiments.claims import Claim, Part
+from grokkit.experiments.compressibility import COMPARED
+from grokkit.experiments.evidence import Evidence
+from grokkit.experiments.judges import Judge, all_of, if_known, part, spread
+from grokkit.experiments.row import Arms, Row, Size
+from grokkit.experiments.signals import BASE, SIGNALS, arrivals
+from grokkit.experiments.three_accounts import TRAPPED
+from grokkit.experiments.times import Times
+
+FRESH = tuple(range(5, 10))
+"""Seeds that nobody had looked at when the claims were written."""
+
+QUICK, SLOW = ("M", "A^v"), ("none", "A*")
+"""Placements that had their mirror images at once on seeds 0 to 4, and two that had not."""
+
+ORDER = ("effective rank", "KL", "entropy", "relative MED", "alpha")
+"""In which order seeds 0 to 4 of three-accounts put the signals of the accounts."""
+
+
+def rank_falls(evidence: Evidence, arm: str, share: float = 0.75) -> Times:
+    """When the effective rank is down to a share of what it was when the network had memorised."""
+    runs = evidence.arm(arm)
+    start = runs.seed.copy(data=evidence.memorised(arm).values).drop_vars("seed")
+    rank = runs.effective_rank.sel(feature_set="train")
+    then = rank.where(runs.epoch == start).max("epoch")
+    down = (rank <= share * then) & (runs.epoch >= start)
+    return evidence.times(arm, runs.epoch.where(down).min("epoch"))
+
+
+def rank_foretells(evidence: Evidence) -> list[Part]:
+    """The rank is down before the grok in four placements, and never where none follows."""
+    parts = []
+    for arm in COMPARED:
+        mine, its = rank_falls(evidence, arm), evidence.grokked(arm, 0.95)
+        says = f"{arm}: down to 3/4 by 0.9 of the grok's epoch"
+        parts.append(part(says, mine.sooner(its, 0.9), f"{mine} against {its}"))
+    mine = rank_falls(evidence, "A^qk")
+    outcomes = [None if one is None else not one for one in mine.reached]
+    return [*parts, part("A^qk: not down to 3/4", outcomes, str(mine))]
+
+
+def mirror_images_at_once(evidence: Evidence) -> list[Part]:
+    """Half of the mirrored pairs are right by twice the epoch of memorising, or are not."""
+    parts = []
+    for arm in (*QUICK, *SLOW):
+        runs, its = evidence.arm(arm), evidence.memorised(arm)
+        right = runs.epoch.where(runs.mirrored_accuracy >= 0.5).min("epoch")
+        mine = evidence.times(arm, right)
+        by_then = mine.sooner(its, 2)
+        outcomes = by_then if arm in QUICK else [None if b is None else not b for b in by_then]
+        says = f"{arm}: half of the mirrored pairs {'' if arm in QUICK else 'not '}right by twice"
+        parts.append(part(f"{says} the epoch of memorising", outcomes, f"{mine} against {its}"))
+    return parts
+
+
+def same_order(evidence: Evidence) -> list[Part]:
+    """The rank correlation of each seed's order of signals with the order that was found."""
+    from scipy.stats import spearmanr
+
+    epochs = np.stack([arrivals(evidence, name).values for name in ORDER], axis=1)
+    known = np.isfinite(epochs).all(axis=1)
+    rhos = [
+        float(np.asarray(spearmanr(range(len(ORDER)), own))[0]) if there else np.nan
+        for own, there in zip(epochs, known, strict=True)
+    ]
+    says = f"rank correlation with the order {', '.join(ORDER)} at least 0.7"
+    return [part(says, if_known(rhos, lambda rho: rho >= 0.7), spread(rhos))]
+
+
+def rank_turns(evidence: Evidence) -> list[Part]:
+    """The peak of the effective rank, in shares of the epoch at which the unseen are half-way."""
+    its = arrivals(evidence, "unseen pairs").values
+    peaks = [
+        float(one.epoch.values[SIGNALS["effective rank"].of(one).argmax()])
+        for one in evidence.runs(BASE)
+    ]
+    shares = np.divide(peaks, its)
+    says = "its peak lies between 0.7 and 1 of the epoch at which the unseen pairs are half-way"
+    return [part(says, if_known(shares, lambda share: 0.7 <= share < 1), spread(shares))]
+
+
+def stays_away(name: str) -> Judge:
+    """A signal of the trap never comes to the level that is half-way in the baseline."""
+
+    def judge(evidence: Evidence) -> list[Part]:
+        mine = arrivals(evidence, name, TRAPPED)
+        outcomes = [None if one is None else not one for one in mine.reached]
+        return [part(f"{TRAPPED}: {name} not at the baseline's mark", outcomes, str(mine))]
+
+    return judge
+
+
+PLACEMENTS = Row(
+    name="ln-placement-again",
+    figure="ours: what ln-placement suggested, on fresh seeds",
+    question="Do two rules hold that were found by looking at seeds 0 to 4 (placements)?",
+    setup=inductive_bias.placed,
+    seeds=FRESH,
+    claims=(
+        Claim(
+            "ln-placement-again/rank-foretells",
+            "The effective rank is down to three quarters of what it was at memorising before the "
+            "network groks, and not where it does not.",
+            "ours: a ruler found on seeds 0 to 4",
+            rank_foretells,
+        ),
+        Claim(
+            "ln-placement-again/mirror-images-first",
+            "A norm before the MLP or before the values brings the mirror images of train pairs "
+            "with memorising; without one, or with one around attention, they come later.",
+            "ours: seen on seeds 0 to 4",
+            mirror_images_at_once,
+        ),
+    ),
+)
+
+
+def accounts(size: Size) -> Arms:
+    """The network of the three accounts, and its trap."""
+    arms = three_accounts.setup(size)
+    return {name: arms[name] for name in (BASE, TRAPPED)}
+
+
+ACCOUNTS = Row(
+    name="three-accounts-again",
+    figure="ours: what three-accounts suggested, on fresh seeds",
+    question="Do three rules hold that were found by looking at seeds 0 to 4 (signals)?",
+    setup=accounts,
+    seeds=FRESH,
+    every_record=True,
+    claims=(
+        Claim(
+            "three-accounts-again/same-order",
+            "The signals come in the order that the other seeds gave.",
+            "ours: the order of seeds 0 to 4",
+            same_order,
+        ),
+        Claim(
+            "three-accounts-again/rank-turns",
+            "The effective rank turns, from spreading to compressing, shortly before the unseen "
+            "pairs are understood.",
+            "ours: seen on seeds 0 to 4",
+            rank_turns,
+        ),
+        Claim(
+            "three-accounts-again/level",
+            "In the trap attention does not come to the level that is half-way in the baseline, "
+            "by its divergence from the oracle or by its entropy.",
+            "ours: a rule made after seeds 0 to 4, where the rule before it had failed",
+            all_of(stays_away("KL"), stays_away("entropy")),
+        ),
+    ),
+)
+
+
+def more_data(size: Size) -> Arms:
+    """The form that is not understood, with 0.7 of all pairs."""
+    name = "x^2+xy+y^2, fraction 0.7"
+    return {name: uniformity.ceiling(size)[name]}
+
+
+CEILING = Row(
+    name="polynomial-ceiling-again",
+    figure="ours: what polynomial-ceiling suggested, on fresh seeds",
+    question="Does a rule hold that was found by looking at seeds 0 to 4 (mirror images)?",
+    setup=more_data,
+    seeds=FRESH,
+    claims=(
+        Claim(
+            "polynomial-ceiling-again/mirror-images",
+            "What is right of x^2 + xy + y^2 are the mirror images of train pairs, and nothing "
+            "else.",
+            "ours: seen on seeds 0 to 4",
+            uniformity.by_mirror_images("x^2+xy+y^2, fraction 0.7"),
+        ),
+    ),
+)
