@@ -110,12 +110,11 @@ def _load(file: Path) -> "xr.Dataset":
     return load_history(file)
 
 
-def _seeds(given: "xr.Dataset | None") -> tuple[int, ...]:
+def _seeds(given: "xr.Dataset | None") -> tuple[int, ...] | None:
     """The seeds to judge by: of a History that was given, those that it has."""
-    from grokkit.experiments import SEEDS
     from grokkit.training import any_specs_of
 
-    return SEEDS if given is None else tuple(sorted({spec.seed for spec in any_specs_of(given)}))
+    return None if given is None else tuple(sorted({spec.seed for spec in any_specs_of(given)}))
 
 
 def _document(options: Options) -> int:

@@ -30,7 +30,7 @@ class Options:
     Attributes:
         names: which experiments, such as kl-acceleration.
         size: classroom, for two cores; or paper, for a GPU.
-        seeds: which seeds; verdicts need 4 of 5.
+        seeds: which seeds; by default those of the experiment. Verdicts need 4 of 5.
         folder: where runs and results go.
         workers: how many processes on this machine; None: by the cores and the work.
         scheduler: the address of a Dask scheduler, whose workers then train; such as
@@ -43,7 +43,7 @@ class Options:
 
     names: Annotated[tuple[str, ...], tyro.conf.Positional]
     size: Size = "classroom"
-    seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
+    seeds: tuple[int, ...] | None = None
     folder: Path = Path("reproduced")
     workers: int | None = None
     scheduler: str | None = None
@@ -88,17 +88,18 @@ def _check(options: Options) -> "list[Row]":
     if not options.names:
         refuse("names", "", f"one or more of {', '.join(experiments.ROWS)}")
     rows = [experiments.row(name) for name in dict.fromkeys(options.names)]
-    for seed in options.seeds:
-        check_int("seeds", seed, 0)
-    if not options.seeds or len(set(options.seeds)) < len(options.seeds):
-        refuse("seeds", options.seeds, "at least one, each once")
+    if options.seeds is not None:
+        for seed in options.seeds:
+            check_int("seeds", seed, 0)
+        if not options.seeds or len(set(options.seeds)) < len(options.seeds):
+            refuse("seeds", options.seeds, "at least one, each once")
     for row in rows:
-        if not row.arms() and options.seeds != experiments.SEEDS:
-            refuse("seeds", options.seeds, f"{experiments.SEEDS} for {row.name}, which trains none")
+        if not row.arms() and options.seeds not in (None, row.seeds):
+            refuse("seeds", options.seeds, f"{row.seeds} for {row.name}, which trains none")
+        if options.record and options.seeds not in (None, row.seeds):
+            refuse("seeds", options.seeds, f"{row.seeds} with --record {row.name}")
     if options.folder.exists() and not options.folder.is_dir():
         refuse("folder", str(options.folder), "a folder")
-    if options.record and options.seeds != experiments.SEEDS:
-        refuse("seeds", options.seeds, f"{experiments.SEEDS} with --record")
     if options.workers is not None:
         check_int("workers", options.workers, 1)
         if options.scheduler is not None:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from grokkit.errors import check_choice
 from grokkit.experiments import (
+    again,
     assumptions,
     autoregressive,
     compressibility,
@@ -83,6 +84,10 @@ ROWS: Mapping[str, Row] = MappingProxyType(
             resnet_grokking.ROW,
             # All three, on one network.
             three_accounts.ROW,
+            # What these suggested, on seeds that nobody had seen.
+            again.PLACEMENTS,
+            again.ACCOUNTS,
+            again.CEILING,
         )
     }
 )

@@ -68,10 +68,11 @@ def same_order(evidence: Evidence) -> list[Part]:
     from scipy.stats import spearmanr
 
     epochs = np.stack([arrivals(evidence, name).values for name in ORDER], axis=1)
-    known = np.isfinite(epochs).all(axis=1)
     rhos = [
-        float(np.asarray(spearmanr(range(len(ORDER)), own))[0]) if there else np.nan
-        for own, there in zip(epochs, known, strict=True)
+        float(np.asarray(spearmanr(range(len(ORDER)), own))[0])
+        if np.isfinite(own).all() and np.ptp(own) > 0
+        else np.nan
+        for own in epochs
     ]
     says = f"rank correlation with the order {', '.join(ORDER)} at least 0.7"
     return [part(says, if_known(rhos, lambda rho: rho >= 0.7), spread(rhos))]

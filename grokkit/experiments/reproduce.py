@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from grokkit.experiments.claims import Result
 from grokkit.experiments.engines import engine_of
-from grokkit.experiments.row import SEEDS, Row, Size
+from grokkit.experiments.row import Row, Size
 from grokkit.experiments.table import markdown
 from grokkit.runs import LIMIT
 from grokkit.training import RunStore, Spec, any_specs_of, save_history, thin
@@ -64,7 +64,7 @@ def plan(
     row: Row,
     folder: str | Path,
     size: Size = "classroom",
-    seeds: Sequence[int] = SEEDS,
+    seeds: Sequence[int] | None = None,
     only: Sequence[str] | None = None,
 ) -> Plan:
     """What is left to do for a row, and how long it would take on this machine.
@@ -90,7 +90,7 @@ def reproduce(
     row: Row,
     folder: str | Path = "reproduced",
     size: Size = "classroom",
-    seeds: Sequence[int] = SEEDS,
+    seeds: Sequence[int] | None = None,
     only: Sequence[str] | None = None,
     *,
     workers: int | None = None,
@@ -108,7 +108,7 @@ def reproduce(
         row: the experiment.
         folder: where its runs and results go.
         size: ``"classroom"`` or ``"paper"``.
-        seeds: which seeds.
+        seeds: which seeds; None: the row's own.
         only: the arms to run; None: all. Claims that need others are "not run".
         workers: how many processes, as for :func:`grokkit.train`.
         device: where to train.

@@ -33,6 +33,7 @@ class Row:
         kept_with: the row whose recording has its runs too; None: it has its own.
         every_record: whether its recording has every record of its runs, because epochs within
             a run are compared; otherwise about 100 of each.
+        seeds: which seeds its verdicts are about.
     """
 
     name: str
@@ -43,14 +44,18 @@ class Row:
     prepare: Callable[[Size], None] | None = None
     kept_with: str | None = None
     every_record: bool = False
+    seeds: tuple[int, ...] = SEEDS
 
-    def arms(self, size: Size = "classroom", seeds: Sequence[int] = SEEDS) -> dict[str, list[Spec]]:
-        """The runs of every arm, one for each seed.
+    def arms(
+        self, size: Size = "classroom", seeds: Sequence[int] | None = None
+    ) -> dict[str, list[Spec]]:
+        """The runs of every arm, one for each seed; by default the row's own.
 
         Raises:
             SettingError: there is no such size, or no seed.
         """
         check_choice("size", size, SIZES)
+        seeds = self.seeds if seeds is None else seeds
         if not seeds:
             refuse("seeds", seeds, "at least one")
         return {
@@ -61,14 +66,14 @@ class Row:
     def specs(
         self,
         size: Size = "classroom",
-        seeds: Sequence[int] = SEEDS,
+        seeds: Sequence[int] | None = None,
         only: Sequence[str] | None = None,
     ) -> list[Spec]:
         """All runs, each once, arm after arm.
 
         Args:
             size: ``"classroom"`` or ``"paper"``.
-            seeds: which seeds.
+            seeds: which seeds; None: the row's own.
             only: the arms to take; None: all.
 
         Raises:
@@ -84,7 +89,7 @@ class Row:
         self,
         history: "xr.Dataset | None",
         size: Size = "classroom",
-        seeds: Sequence[int] = SEEDS,
+        seeds: Sequence[int] | None = None,
     ) -> Evidence:
         """The runs of this row, by arm."""
         return Evidence(history, self.arms(size, seeds))
@@ -93,14 +98,14 @@ class Row:
         self,
         history: "xr.Dataset | None",
         size: Size = "classroom",
-        seeds: Sequence[int] = SEEDS,
+        seeds: Sequence[int] | None = None,
     ) -> list[Result]:
         """The verdict on every claim.
 
         Args:
             history: the runs, of all arms or of some; None: there are none.
             size: of which size they are.
-            seeds: of which seeds they are.
+            seeds: of which seeds they are; None: the row's own.
         """
         results = []
         for claim in self.claims:

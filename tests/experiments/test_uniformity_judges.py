@@ -1,51 +1,9 @@
 """The judges of token uniformity, on runs whose curves are drawn by hand."""
 
-from collections.abc import Mapping, Sequence
-
-import numpy as np
 import pytest
-import xarray as xr
 
-from grokkit.experiments import Evidence, Part
-from grokkit.experiments.uniformity import (
-    below_null,
-    by_mirror_images,
-    drops,
-    falls_before,
-    field,
-)
-
-EPOCHS = np.array([0, 100, 200, 300, 400])
-KNOWN = [0.0, 1.0, 1.0, 1.0, 1.0]
-
-
-def evidence(**curves: list[float]) -> Evidence:
-    """One arm, "it", with one seed: memorised at 100, half right at 300, right at 400."""
-    drawn: Mapping[str, list[float]] = {
-        "train_loss": [1.0, 0.1, 0.1, 0.1, 0.1],
-        "train_accuracy": KNOWN,
-        "test_accuracy": [0.0, 0.1, 0.2, 0.6, 1.0],
-    } | curves
-    spec = field("classroom").with_(epochs=int(EPOCHS[-1]), stop_after=None)
-    by_order = {"med", "best_med", "best_med_null"}
-    data = {
-        name: (("run", "epoch", "order"), np.array(values)[None, :, None])
-        if name in by_order
-        else (("run", "epoch"), np.array([values]))
-        for name, values in drawn.items()
-    }
-    history = xr.Dataset(data, coords={"epoch": EPOCHS, "order": ["natural"]}).assign_coords(
-        spec=("run", np.array([spec.to_json()], dtype=object)),
-        seed=("run", [0]),
-        ended=("run", [EPOCHS[-1]]),
-    )
-    return Evidence(history, {"it": [spec]})
-
-
-def outcome(parts: Sequence[Part]) -> bool | None:
-    (found,) = parts
-    (one,) = found.outcomes
-    return one
+from grokkit.experiments.uniformity import below_null, by_mirror_images, drops, falls_before
+from tests.experiments.drawn import drawn, outcomes
 
 
 @pytest.mark.parametrize(
@@ -61,14 +19,14 @@ def outcome(parts: Sequence[Part]) -> bool | None:
 def test_what_falls_is_half_way_down_before_half_of_the_pairs_are_right(
     med: list[float], falls: bool
 ):
-    assert outcome(falls_before("it", "med")(evidence(med=med))) is falls
+    assert outcomes(falls_before("it", "med")(drawn({"it": {"med": med}}))) == [falls]
 
 
 @pytest.mark.parametrize(("last", "below"), [(0.7, True), (0.9, False), (0.95, False)])
 def test_even_is_what_ends_below_the_least_of_the_shuffled_orders(last: float, below: bool):
     best = [1.0, 0.2, 0.2, 0.2, last]  # only the end counts
-    found = evidence(best_med=best, best_med_null=[0.9] * 5)
-    assert outcome(below_null("it", "natural")(found)) is below
+    runs = drawn({"it": {"best_med": best, "best_med_null": [0.9] * 5}})
+    assert outcomes(below_null("it", "natural")(runs)) == [below]
 
 
 @pytest.mark.parametrize(
@@ -84,7 +42,8 @@ def test_even_is_what_ends_below_the_least_of_the_shuffled_orders(last: float, b
 def test_what_oscillates_falls_back_by_a_tenth_once_it_was_half_right(
     test_accuracy: list[float], oscillates: bool | None
 ):
-    assert outcome(drops("it")(evidence(test_accuracy=test_accuracy))) is oscillates
+    runs = drawn({"it": {"test_accuracy": test_accuracy}})
+    assert outcomes(drops("it")(runs)) == [oscillates]
 
 
 @pytest.mark.parametrize(
@@ -94,8 +53,6 @@ def test_what_oscillates_falls_back_by_a_tenth_once_it_was_half_right(
 def test_by_mirror_images_is_nearly_all_of_these_and_hardly_any_other(
     mirrored: float, others: float, holds: bool
 ):
-    found = evidence(
-        mirrored_accuracy=[0.0, 0.0, 0.0, 0.0, mirrored],
-        unmirrored_accuracy=[0.0, 0.0, 0.0, 0.0, others],
-    )
-    assert outcome(by_mirror_images("it")(found)) is holds
+    ends = {"mirrored_accuracy": mirrored, "unmirrored_accuracy": others}
+    runs = drawn({"it": {name: [0.0, 0.0, 0.0, 0.0, end] for name, end in ends.items()}})
+    assert outcomes(by_mirror_images("it")(runs)) == [holds]

@@ -43,12 +43,14 @@ FIGURES: Mapping[str, Callable[[Row, Present], Picture]] = MappingProxyType(
         "distractors": distractors_figure,
         "resnet-grokking": resnet_grokking_figure,
         "three-accounts": three_accounts_figure,
+        "three-accounts-again": three_accounts_figure,
         "ln-placement": ln_placement_figure,
         "readout-scale": readout_scale_figure,
         "compressibility": compressibility_figure,
         "med-tracking": med_tracking_figure,
         "holes": holes_figure,
         "polynomial-ceiling": accuracies_figure,
+        "polynomial-ceiling-again": accuracies_figure,
         "depth": accuracies_figure,
     }
 )
