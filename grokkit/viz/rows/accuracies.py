@@ -40,5 +40,5 @@ def accuracies_figure(row: Row, evidence: Present) -> Picture:
         epochs_of(axes[0], evidence, names)
         axes[0].set(ylim=(-0.03, 1.06), ylabel="share of right answers")
         figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower left", ncols=3)
-        titles(figure, row.question, f"{evidence.about()}; {BAND}; thin: each seed")
+        titles(figure, row.question, f"{evidence.about()}; {BAND}")
     return figure
