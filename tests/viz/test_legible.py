@@ -71,7 +71,7 @@ def hides(legend: Legend, ax: Axes) -> bool:
         ends = np.asarray(path.vertices)[:-1]  # the last one only closes it
         if line.get_linestyle() != "None" and path.intersects_bbox(box, filled=False):
             return True
-        if line.get_marker() != "None" and any(box.contains(x, y) for x, y in ends):
+        if line.get_marker() != "None" and box.count_contains(ends):
             return True
     return False
 
