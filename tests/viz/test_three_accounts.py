@@ -9,7 +9,7 @@ from grokkit import viz
 from grokkit.errors import SettingError
 from grokkit.experiments.signals import SIGNALS
 from grokkit.experiments.three_accounts import TRAPPED
-from grokkit.viz.rows.three_accounts import LINES
+from grokkit.viz.rows.three_accounts import CONTROLS, LINES
 from tests.experiments.staged import BASELINE, staged
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -46,6 +46,16 @@ def test_the_row_shows_when_each_signal_is_half_way_the_first_on_top(history):
     (decay, trapped) = marks(controls, "norm")
     np.testing.assert_allclose(decay, 0, atol=1e-12)
     np.testing.assert_allclose(trapped, 1)
+
+
+def test_what_the_controls_marks_are_is_said_below_the_panels_on_no_row_of_them(history):
+    figure = viz.row_figure("three-accounts", history)
+    figure.draw_without_rendering()
+    (legend,) = figure.legends
+    assert [item.get_text() for item in legend.get_texts()] == [*CONTROLS, "half-way"]
+    for ax in figure.axes:
+        assert ax.get_legend() is None
+        assert legend.get_window_extent().y1 < ax.get_window_extent().y0
 
 
 def test_on_one_scale_every_signal_goes_from_0_to_1_and_is_marked_half_way(history):

@@ -25,7 +25,8 @@ def accuracies_figure(row: Row, evidence: Present) -> Picture:
             for one in evidence.runs(name):
                 color = LOOKS["test"].color
                 ax.plot(one.epoch, one.test_accuracy, color=color, linewidth=0.8, alpha=0.7)
-            ax.axhline(THRESHOLD, color="#9A9A9A", linewidth=0.8, linestyle=(0, (4, 3)), zorder=1)
+            dashes = {"color": "#9A9A9A", "linewidth": 0.8, "linestyle": (0, (4, 3))}
+            ax.axhline(THRESHOLD, **dashes, zorder=1, label=f"{THRESHOLD:g} right")
             # What a network gets for nothing that cannot tell (a, b) from (b, a).
             mirrored = float(np.median(arm.mirror_rate))
             ax.axhline(mirrored, color=INK, linewidth=1, linestyle=":", label=MIRRORED)
@@ -39,6 +40,6 @@ def accuracies_figure(row: Row, evidence: Present) -> Picture:
             ax.set_xlabel(epoch_label("log"))
         epochs_of(axes[0], evidence, names)
         axes[0].set(ylim=(-0.03, 1.06), ylabel="share of right answers")
-        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower left", ncols=3)
-        titles(figure, row.question, f"{evidence.about()}; {BAND}; thin: each seed")
+        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower left", ncols=4)
+        titles(figure, row.question, f"{evidence.about()}; {BAND}")
     return figure

@@ -8,6 +8,7 @@ from matplotlib.lines import Line2D
 
 from grokkit.experiments import Row
 from grokkit.experiments.compressibility import arrives
+from grokkit.viz.rows.censored import ROOM, arrow_handle, later
 from grokkit.viz.rows.curves import log_epochs
 from grokkit.viz.rows.ln_placement import MARKS, READ_OFF
 from grokkit.viz.rows.ln_placement import PUBLISHED as PUBLISHED_GROK
@@ -36,26 +37,32 @@ def compressibility_figure(row: Row, evidence: Present) -> Picture:
         axes = figure.subplots(1, 2, sharex=True, sharey=True)
         log_epochs(axes[0], "x")
         log_epochs(axes[0], "y")
+        axes[0].margins(y=ROOM)
         axes[0].set_ylabel(f"epoch of test accuracy {ACCURACY:g} (log scale)")
         for ax, (variable, title) in zip(axes, MEASURES.items(), strict=True):
             come = _panel(ax, evidence, variable)
             ax.set_xlabel("epoch at which it arrives (log scale)")
             ax.set_title(title if come else f"{title}: no run has grokked")
         _above(list(axes))
-        figure.legend(handles=_handles(evidence), loc="outside lower left", ncols=6)
+        figure.legend(handles=_handles(evidence), loc="outside lower left", ncols=7)
         words = "arrived: within 10 % of its least since memorising (train examples)"
+        never = [evidence.memorised(name).reached.count(False) for name in evidence.arms]
+        if any(never):  # of these there is no mark
+            words += f"; {sum(never)} never memorised"
         titles(figure, row.question, f"{evidence.about()}, one mark each; {words}")
     return figure
 
 
 def _panel(ax: Axes, evidence: Present, variable: str) -> int:
-    """The runs that have grokked; returns how many."""
+    """A mark for each run that has memorised; returns how many have grokked."""
     come = 0
     for name in evidence.arms:
         mine, its = arrives(evidence, name, variable).values, evidence.grokked(name, ACCURACY)
-        there = np.isfinite(mine) & np.isfinite(its.values) & (mine > 0) & (its.values > 0)
+        known, late = np.isfinite(mine) & (mine > 0), np.isnan(its.values)
+        there = known & ~late & (its.values > 0)
         marker, color = MARKS[name]
         ax.plot(mine[there], its.values[there], marker, color=color, markersize=6)
+        ax.plot(mine[known & late], its.last[known & late], **later(marker, color))
         ax.plot(PUBLISHED[variable][name], PUBLISHED_GROK[name], **{**READ_OFF, "marker": marker})
         come += int(there.sum())
     return come
@@ -79,4 +86,5 @@ def _handles(evidence: Present) -> list[Line2D]:
         for name, (marker, color) in MARKS.items()
         if name in evidence.arms
     ]
-    return [*marks, Line2D([], [], **READ_OFF, label="pale: published, modulus 113")]
+    published = Line2D([], [], **READ_OFF, label="pale: published, modulus 113")
+    return [*marks, arrow_handle(), published]

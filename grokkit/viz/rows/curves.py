@@ -15,8 +15,8 @@ from grokkit.viz.style import VARIABLES, epoch_axis
 if TYPE_CHECKING:
     import xarray as xr
 
-BAND = "line: median over seeds; band: least to greatest"
-"""What the line and the band of :func:`arm_curve` are; every figure says so."""
+BAND = "line: median over seeds; band: least to greatest; thin: each seed"
+"""What the lines and the band of :func:`arm_curve` are; every figure says so."""
 
 
 def arm_curve(

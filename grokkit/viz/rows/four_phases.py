@@ -3,8 +3,9 @@
 import numpy as np
 from matplotlib.axes import Axes
 
-from grokkit.diagnostics import phase_borders
+from grokkit.diagnostics import PHASES, phase_borders
 from grokkit.experiments import Row, Times
+from grokkit.viz.rows.censored import arrow_handle, later
 from grokkit.viz.rows.curves import missing_panel
 from grokkit.viz.rows.present import Present
 from grokkit.viz.rows.strips import median_words
@@ -52,7 +53,7 @@ def four_phases_figure(row: Row, evidence: Present) -> Picture:
 
 
 def _one_run(axes: list[Axes], evidence: Present) -> None:
-    one = evidence.runs(ONE)[0]
+    one, nameless = evidence.runs(ONE)[0], []
     epochs = one.epoch.values
     borders = [float(border) for border in phase_borders(one).values]
     for ax, names in zip(axes, PANELS, strict=True):
@@ -62,12 +63,14 @@ def _one_run(axes: list[Axes], evidence: Present) -> None:
         if ax is axes[0]:
             ax.set_ylim(-0.03, 1.24)  # the names of the phases stand above the curves
             ax.set_yticks([0, 0.5, 1])
-        shade_phases(ax, borders, float(epochs[-1]), words=ax is axes[0])
+        nameless += shade_phases(ax, borders, float(epochs[-1]), words=ax is axes[0])
         ax.legend(loc="center left" if ax is axes[0] else "best")
         if ax is not axes[-1]:
             ax.tick_params(labelbottom=False)
     spec = evidence.arms[ONE][0]
-    axes[0].set_title(f"One run in phases ({ONE}, seed {spec.seed})")
+    axes[0].set_title(f"One run in phases ({ONE}, seed {spec.seed})" + "\n" * bool(nameless))
+    names = ", ".join(f"{phase} {PHASES[phase]}" for phase in nameless)  # the title's second line
+    axes[0].set_title(names, loc="right", fontsize=9, fontweight="normal")
     axes[1].set_title("Attention's divergence from the oracle")
     axes[2].set_title("The gradient that would teach attention")
     axes[-1].set_xlabel(epoch_label("log"))
@@ -107,9 +110,7 @@ def _waits(ax: Axes, evidence: Present) -> None:
     ax.set_xlim(0.6 * products[0], 1.7 * products[-1])
     known = [one for one in lengths if np.isfinite(one) and one > 0]
     _round_ticks(ax, min(known, default=1.0), max(known, default=1.0))
-    ax.plot([], [], linestyle="", marker="^", markerfacecolor="white", markeredgecolor=INK,
-            label="not by the last epoch (censored)")  # fmt: skip
-    ax.legend(loc="lower left")
+    ax.legend(handles=[*ax.get_legend_handles_labels()[0], arrow_handle()], loc="lower left")
     if "decay 0" in evidence.arms:
         never = evidence.grokked("decay 0", ACCURACY)
         ax.text(0.98, 0.98, f"decay 0: {never}", transform=ax.transAxes, ha="right", va="top",
@@ -129,8 +130,7 @@ def _marks(ax: Axes, product: float, wait: Times, marker: str, color: str, side:
     ax.plot(places[reached], wait.values[reached], linestyle="", marker=marker, color=color,
             markersize=5)  # fmt: skip
     begun = ~reached & np.isfinite(wait.last) & (wait.last > 0)
-    ax.plot(places[begun], wait.last[begun], linestyle="", marker="^", markersize=7,
-            markerfacecolor="white", markeredgecolor=color)  # fmt: skip
+    ax.plot(places[begun], wait.last[begun], **later(marker, color))
     if np.isfinite(wait.median):
         ax.plot([0.87 * product, 1.15 * product], [wait.median] * 2, color=INK, linewidth=2)
     ax.annotate(

@@ -24,9 +24,9 @@ PARTS = {
 MEASURED = {
     "outside": ("outside\nthe hole", "outside the hole", "extra_accuracy", "#9A9A9A"),
     "hole": ("in the\nhole", "hole", "extra_accuracy", INK),
-    "mirrored": ("its mirror\ntrained on", "hole", "extra_mirrored_accuracy", "#E08A4F"),
+    "mirrored": ("mirror\nin train", "hole", "extra_mirrored_accuracy", "#E08A4F"),
     "unmirrored": (
-        "its mirror\nunseen", "hole", "extra_unmirrored_accuracy", LOOKS["test"].color,
+        "mirror\nunseen", "hole", "extra_unmirrored_accuracy", LOOKS["test"].color,
     ),
 }  # fmt: skip
 """What a panel counts: its label, the test set, the variable, the colour."""

@@ -5,9 +5,10 @@ from matplotlib.axes import Axes
 
 from grokkit.diagnostics import fit_inverse
 from grokkit.experiments import Row, Times
+from grokkit.viz.rows.censored import later
 from grokkit.viz.rows.curves import missing_panel, powers_only
 from grokkit.viz.rows.present import Present
-from grokkit.viz.rows.strips import draw_strips, handles, median_words
+from grokkit.viz.rows.strips import dotted, draw_strips, handles, median_words
 from grokkit.viz.style import INK, LOOKS, Picture, picture, style, titles
 
 ACCURACY = 0.95
@@ -38,7 +39,7 @@ def kl_acceleration_figure(row: Row, evidence: Present) -> Picture:
         rest.set_title("Controls and rivals")
         figure.legend(handles=handles(ACCURACY), loc="outside lower right", ncols=2)
         words = f"{evidence.about()}; one mark (left) or line (right) a seed"
-        titles(figure, row.question, words)
+        titles(figure, row.question, words + dotted(evidence, others))
     return figure
 
 
@@ -86,11 +87,10 @@ def _marks(ax: Axes, x: float, times: Times) -> None:
     reached = np.isfinite(times.values)
     ax.plot(places[reached], times.values[reached], linestyle="", marker="o", color=COLOR,
             markersize=4.5)  # fmt: skip
-    ax.plot(places[~reached], times.last[~reached], linestyle="", marker="^", markersize=7,
-            markerfacecolor="white", markeredgecolor=COLOR)  # fmt: skip
+    ax.plot(places[~reached], times.last[~reached], **later("o", COLOR))
     if not reached.all():
-        ax.annotate(f"{int(reached.sum())}/{n}", (x, times.last.max()), (0, 7), size=8, ha="center",
-                    textcoords="offset points")  # fmt: skip
+        ax.annotate(f"{int(reached.sum())}/{n}", (x, times.last.max()), (0, 12), size=8,
+                    textcoords="offset points", ha="center")  # fmt: skip
 
 
 def _fits(evidence: Present, strengths: dict[str, float], times: dict[str, Times]) -> list:

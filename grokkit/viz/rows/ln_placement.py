@@ -8,9 +8,10 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from grokkit.experiments import Row
+from grokkit.viz.rows.censored import LATE, ROOM, arrow_handle, later
 from grokkit.viz.rows.curves import log_epochs, missing_panel, powers_only
 from grokkit.viz.rows.present import Present
-from grokkit.viz.rows.strips import CENSORED, draw_strips, handles
+from grokkit.viz.rows.strips import dotted, draw_strips, handles
 from grokkit.viz.style import INK, LOOKS, Picture, picture, style, titles
 
 ACCURACY = 0.95
@@ -58,22 +59,23 @@ def ln_placement_figure(row: Row, evidence: Present) -> Picture:
         marks = [*handles(ACCURACY), Line2D([], [], **READ_OFF, label="published, modulus 113")]
         figure.legend(handles=marks, loc="outside lower left", ncols=5)
         words = f"{evidence.about()}; one line (left) or mark (right) a seed"
-        titles(figure, row.question, words)
+        titles(figure, row.question, words + dotted(evidence, names))
     return figure
 
 
 def _entropies(ax: Axes, evidence: Present, names: list[str]) -> None:
     ax.set_title("Looking evenly, and grokking")
-    known = []
+    known, marks = [], []
     for name in names:
         entropies = evidence.at(name, "map_entropy", evidence.memorised(name))
         grokked = evidence.grokked(name, ACCURACY)
         marker, color = MARKS[name]
         reached = np.isfinite(grokked.values)
-        ax.plot(entropies[reached], grokked.values[reached], marker, color=color, markersize=6,
-                label=name)  # fmt: skip
-        late = {**CENSORED, "marker": "^", "linestyle": "", "markeredgecolor": color}
+        dot = {"marker": marker, "linestyle": "", "color": color, "markersize": 6}
+        late = later(marker, color)
+        ax.plot(entropies[reached], grokked.values[reached], **dot)
         ax.plot(entropies[~reached], grokked.last[~reached], **late)
+        marks.append(Line2D([], [], **(dot if reached.any() else late), label=name))
         known += entropies[np.isfinite(entropies)].tolist()
     if not known:
         ax.clear()
@@ -85,5 +87,7 @@ def _entropies(ax: Axes, evidence: Present, names: list[str]) -> None:
     low, high = ax.get_xlim()
     ax.set_xticks([tick for tick in ax.get_xticks() if low <= tick <= high])
     log_epochs(ax, "y")
+    ax.margins(y=ROOM)
     ax.set_ylabel(f"epoch of test accuracy {ACCURACY:g} (log scale)")
-    ax.legend(loc="best")
+    late = arrow_handle(LATE.replace("last ", "last\n"))  # as narrow as the names
+    ax.legend(handles=[*marks, late], loc="best", handlelength=1.2)

@@ -30,7 +30,8 @@ def med_tracking_figure(row: Row, evidence: Present) -> Picture:
         axes[0, 0].set_ylabel("MED (units of\nthe embedding)")
         axes[0, 0].set_ylim(bottom=0)
         axes[1, 0].set_ylabel("MED / mean distance\nof all pairs")
-        axes[1, 0].set_ylim(0.45, 1.2)
+        low, high = axes[1, 0].get_ylim()
+        axes[1, 0].set_ylim(min(0.45, low), max(1.2, high))
         axes[2, 0].set_ylabel("test accuracy\n(share right)")
         axes[2, 0].set_ylim(-0.03, 1.06)
         figure.legend(

@@ -47,7 +47,7 @@ def norm_vs_structure_figure(row: Row, evidence: Present) -> Picture:
         drawn = next((ax for ax in axes.flat if ax.get_lines()), None)
         if drawn is not None:
             figure.legend(*drawn.get_legend_handles_labels(), loc="outside lower left", ncols=2)
-        titles(figure, row.question, f"{evidence.about()}; {BAND}; thin: each seed")
+        titles(figure, row.question, f"{evidence.about()}; {BAND}")
     return figure
 
 

@@ -9,6 +9,7 @@ from matplotlib.lines import Line2D
 
 from grokkit.experiments import Row
 from grokkit.experiments.readout_scale import SCALES as OF_SIZE
+from grokkit.viz.rows.censored import LATE, ROOM, later
 from grokkit.viz.rows.curves import log_epochs, missing_panel
 from grokkit.viz.rows.ln_placement import READ_OFF
 from grokkit.viz.rows.present import Present
@@ -32,13 +33,7 @@ inf: not by epoch 10,000, the last."""
 
 _COLOR = LOOKS["test"].color
 _DOT: Mapping[str, Any] = {"marker": "o", "linestyle": "", "color": _COLOR, "markersize": 5}
-_LATE: Mapping[str, Any] = {
-    "marker": "^",
-    "linestyle": "",
-    "markerfacecolor": "white",
-    "markeredgecolor": _COLOR,
-    "markersize": 7,
-}
+_LATE: Mapping[str, Any] = later("o", _COLOR)
 _MEDIAN: Mapping[str, Any] = {"color": INK, "linewidth": 1.6}
 
 
@@ -49,6 +44,7 @@ def readout_scale_figure(row: Row, evidence: Present) -> Picture:
         axes = figure.subplots(1, 2, sharex=True, sharey=True)
         axes[0].set_xlim(SCALES[0] - 0.12, SCALES[-1] + 0.12)
         log_epochs(axes[0], "y")
+        axes[0].margins(y=ROOM)
         axes[0].set_xticks(SCALES, [f"{a:g}" for a in SCALES])
         axes[0].set_ylabel(f"epoch of test accuracy {ACCURACY:g} (log scale)")
         for ax, (end, title) in zip(axes, RULES.items(), strict=True):
@@ -74,6 +70,10 @@ def _panel(ax: Axes, evidence: Present, end: str) -> None:
         ax.plot(places[reached], times.values[reached], **_DOT)
         ax.plot(places[~reached], times.last[~reached], **_LATE)
         medians.append((a, times.median))
+        if not np.isfinite(times.median):  # the line cannot come here, and says why
+            lowest = np.nanmin([*times.values, *times.last])
+            ax.annotate(f"median\n> {times.at_least:,.0f}", (a, lowest), (0, -9), size=8.5,
+                        textcoords="offset points", ha="center", va="top")  # fmt: skip
     if not medians:
         missing_panel(ax, f"not run{end}")
         return
@@ -83,14 +83,15 @@ def _panel(ax: Axes, evidence: Present, end: str) -> None:
 
 def _published(ax: Axes) -> None:
     for a, epoch in PUBLISHED.items():
-        late = np.isinf(epoch)
-        ax.plot(a, 10_000 if late else epoch, **{**READ_OFF, "marker": "^" if late else "d"})
+        marker, color, size = (READ_OFF[one] for one in ("marker", "color", "markersize"))
+        late = {**later(marker, color, size), "markeredgewidth": 1} if np.isinf(epoch) else {}
+        ax.plot(a, min(epoch, 10_000), **{**READ_OFF, **late, "markerfacecolor": "none"})
 
 
 def _handles() -> list[Line2D]:
     return [
         Line2D([], [], **_DOT, label=f"test accuracy {ACCURACY:g}"),
-        Line2D([], [], **_LATE, label="not by its last epoch (censored)"),
+        Line2D([], [], **_LATE, label=LATE),
         Line2D([], [], **_MEDIAN, label="through the medians"),
         Line2D([], [], **READ_OFF, label="published, read off a plot; modulus 113"),
     ]

@@ -35,7 +35,7 @@ def resnet_grokking_figure(row: Row, evidence: Present) -> Picture:
         axes[0].set_ylabel("share of right answers")
         drawn = next(ax for ax in axes if ax.get_lines())
         figure.legend(*drawn.get_legend_handles_labels(), loc="outside lower left", ncols=3)
-        titles(figure, row.question, f"{evidence.about()}; {BAND}; thin: each seed")
+        titles(figure, row.question, f"{evidence.about()}; {BAND}")
     return figure
 
 

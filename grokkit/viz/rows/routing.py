@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 
 from grokkit.experiments import Row
 from grokkit.viz.rows.present import Present
-from grokkit.viz.rows.strips import draw_strips, handles
+from grokkit.viz.rows.strips import dotted, draw_strips, handles
 from grokkit.viz.style import LOOKS, Picture, picture, style, titles
 
 LINES = ((0, (2, 1)), "-", (0, (6, 1.5, 1, 1.5)), (0, (1, 1)))
@@ -29,8 +29,10 @@ def routing_figure(row: Row, evidence: Present) -> Picture:
         draw_strips(below, evidence, names)
         below.set_title("When each arm groks at the length that it was trained on")
         figure.legend(handles=handles(0.99), loc="outside lower left", ncols=4)
-        words = "; above: median, bars: least to greatest" if longer else ""
-        titles(figure, row.question, f"{evidence.about()}; one line a seed{words}")
+        words = f"{evidence.about()}; one line a seed{dotted(evidence, names)}"
+        if longer:
+            words += "; above: median, bars: least to greatest"
+        titles(figure, row.question, words)
     return figure
 
 

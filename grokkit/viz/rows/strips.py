@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from grokkit.experiments import Row, Times
+from grokkit.viz.rows.censored import LATE
 from grokkit.viz.rows.present import Present
 from grokkit.viz.style import (
     INK,
@@ -40,6 +41,7 @@ CENSORED: Mapping[str, Any] = {
     "markeredgecolor": LOOKS["test"].color,
     "markersize": 7,
     "markeredgewidth": 1.2,
+    "clip_on": False,  # the axes end with the longest run
 }
 MEDIAN: Mapping[str, Any] = {"color": INK, "linewidth": 2.4}
 """The marks of a strip."""
@@ -65,7 +67,8 @@ def strip_figure(
         ax = figure.subplots()
         draw_strips(ax, evidence, names, accuracy, scale)
         figure.legend(handles=handles(accuracy), loc="outside lower left", ncols=4)
-        titles(figure, row.question, f"{evidence.about()}; one line a seed")
+        words = f"{evidence.about()}; one line a seed{dotted(evidence, names)}"
+        titles(figure, row.question, words)
     return figure
 
 
@@ -89,14 +92,10 @@ def draw_strips(
     for place, name in enumerate(names):
         grokked, memorised = evidence.grokked(name, accuracy), evidence.memorised(name)
         _draw_arm(ax, place, grokked, memorised)
-        ax.text(
-            1.015, place, summary(grokked, memorised), va="center", size=8.5, transform=_side(ax)
-        )
+        _beside(ax, place, summary(grokked, memorised), va="center")
         first = np.fmin(first, np.fmin.reduce([*memorised.values, *grokked.values, np.inf]))
         last = max(last, *grokked.last)
-    ax.text(
-        1.015, -0.55, "median, reached", va="bottom", size=8.5, style="italic", transform=_side(ax)
-    )
+    _beside(ax, -0.55, "median, reached", va="bottom", style="italic")
     epoch_axis(ax, min(first, last), 1.06 * last, scale)
     ax.set_xlabel(epoch_label(scale))
     ax.set_yticks(range(len(names)), names)
@@ -125,13 +124,19 @@ def median_words(times: Times) -> str:
     return f"{middle:,.0f}" if np.isfinite(middle) else f"> {times.at_least:,.0f}"
 
 
+def dotted(evidence: Present, names: Sequence[str]) -> str:
+    """What dotted lines are, to be added to what the lines are; empty where there are none."""
+    known = [bool(np.isfinite(evidence.memorised(name).values).all()) for name in names]
+    return "" if all(known) else "; dotted: it never memorised"
+
+
 def handles(accuracy: float) -> list[Line2D]:
     """What the marks of a strip mean, for a legend."""
     none: Mapping[str, Any] = {"linestyle": ""}
     return [
         Line2D([], [], **none, **MEMORISED, label="memorised"),
         Line2D([], [], **none, **GROKKED, label=f"test accuracy {accuracy:g}"),
-        Line2D([], [], **none, **CENSORED, label="not by its last epoch (censored)"),
+        Line2D([], [], **none, **CENSORED, label=LATE),
         Line2D([], [], **none, marker="|", markersize=13, markeredgewidth=2.4, color=INK,
                label="median over seeds"),
     ]  # fmt: skip
@@ -157,6 +162,7 @@ def _draw_arm(ax: Axes, place: int, grokked: Times, memorised: Times) -> None:
         ax.plot([middle, middle], [place - 0.4, place + 0.4], **MEDIAN, zorder=3)
 
 
-def _side(ax: Axes) -> Any:
-    """Across in shares of the axes, up and down in arms."""
-    return ax.get_yaxis_transform()
+def _beside(ax: Axes, place: int | float, words: str, **look: Any) -> None:
+    """Words to the right of the axes, clear of the arrows at its edge, at the height of an arm."""
+    at = {"xycoords": ax.get_yaxis_transform(), "textcoords": "offset points"}
+    ax.annotate(words, (1, place), (7, 0), size=8.5, **at, **look)

@@ -32,6 +32,8 @@ LINES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 CONTROLS: Mapping[str, Any] = MappingProxyType({NO_DECAY: "full", TRAPPED: "none"})
 """The controls, and how their markers are filled."""
 
+_HALF: Mapping[str, Any] = {"color": INK, "linewidth": 0.9, "linestyle": (0, (4, 3))}
+
 
 def three_accounts_figure(row: Row, evidence: Present) -> Picture:
     """When each signal is half-way, the first on top; and how far controls go."""
@@ -49,6 +51,8 @@ def three_accounts_figure(row: Row, evidence: Present) -> Picture:
             ax.grid(True, axis="x")
             for place in range(1, len(names), 2):
                 ax.axhspan(place - 0.5, place + 0.5, color="#F5F5F5", linewidth=0, zorder=0)
+        # Below the panels: in them every row has marks on both sides.
+        figure.legend(handles=_handles(evidence), loc="outside lower right", ncols=3)
         titles(figure, row.question, f"{evidence.about()}; one mark a seed")
     return figure
 
@@ -99,16 +103,21 @@ def _draw_controls(ax: Axes, evidence: Present, names: list[str]) -> None:
             shift = 0.18 * (2 * number - 1) if len(there) > 1 else 0.0
             look = {**LINES[name], "linestyle": "", "markersize": 5, "fillstyle": CONTROLS[arm]}
             ax.plot(np.clip(shares, -1, 2), place + shift + 0.4 * _offsets(len(shares)), **look)
-    ax.axvline(0.5, color=INK, linewidth=0.9, linestyle=(0, (4, 3)))
+    ax.axvline(0.5, **_HALF)
     ax.axvline(0, color=INK, linewidth=0.5)
     ax.set_xlim(-1.08, 2.08)
     ax.set_xticks([-1, 0, 0.5, 1, 2], ["≤ -1", "0", "½", "1", "≥ 2"])
     ax.set_xlabel("in ways of the baseline, to the end of the run")
+
+
+def _handles(evidence: Present) -> list[Line2D]:
+    """What the right panel's marks and its dashed line are."""
     marks = [
-        Line2D([], [], linestyle="", marker="o", color=INK, fillstyle=CONTROLS[arm], label=arm)
-        for arm in there
+        Line2D([], [], linestyle="", marker="o", color=INK, fillstyle=fill, label=arm)
+        for arm, fill in CONTROLS.items()
+        if evidence.has(arm)
     ]
-    ax.legend(handles=marks, loc="lower right")
+    return [*marks, Line2D([], [], **_HALF, label="half-way")] if marks else []
 
 
 def _paired(evidence: Present, name: str, arm: str) -> np.ndarray:
