@@ -407,8 +407,9 @@ for name in (*four, "A^qk"):
 # %% [markdown]
 # By this ruler the rank leads in nearly every run, and it is silent with A^qk. That is the best
 # candidate for a prophet in this lesson. But it was found by looking, on the very runs that it is held
-# against: a hypothesis for lesson 10, no result. And a time table it is not. With M+A* the rank is down
-# as soon as with M, and those networks grok much later, or not at all.
+# against: a hypothesis, and no result. (Lesson 13 puts it on trial, on fresh seeds.) And a time table
+# it is not. With M+A* the rank is down as soon as with M, and those networks grok much later, or not at
+# all.
 #
 # Order and lead are two questions, by the way, and neither answers the other. The exercises let you
 # build an example of each without the other.
@@ -423,7 +424,8 @@ for name in (*four, "A^qk"):
 # gradient*; and AdamW divides the gradient by its own size, so that the second $a$ is gone:
 #
 # $$\Delta z_{\text{SGD}} = -\eta\,a^2\,r\,\lVert h \rVert^2, \qquad
-# \Delta z_{\text{AdamW}} \approx -\eta\,a\,\textstyle\sum_i |h_i|, \qquad r = \partial L / \partial z > 0 .$$
+# \Delta z_{\text{AdamW}} \approx -\eta\,a\,\textstyle\sum_i |h_i|, \qquad r = \partial L / \partial z >
+# 0 .$$
 #
 # And each step of AdamW takes the share $\eta \lambda$ of every weight away ($\lambda$ is the weight
 # decay). So this is what the rule does to it:
