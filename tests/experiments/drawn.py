@@ -22,6 +22,10 @@ AXES: Mapping[str, tuple[str, str]] = {
     "best_med": ("order", "natural"),
     "best_med_null": ("order", "natural"),
     "effective_rank": ("feature_set", "train"),
+    "alpha": ("feature_set", "train"),
+    "extra_accuracy": ("extra", "hole"),
+    "extra_mirrored_accuracy": ("extra", "hole"),
+    "extra_unmirrored_accuracy": ("extra", "hole"),
 }
 """The further axis of a variable, and its one place."""
 
