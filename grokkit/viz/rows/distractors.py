@@ -19,7 +19,7 @@ def distractors_figure(row: Row, evidence: Present) -> Picture:
     """A column for each kind of distractors: informative mass above, test accuracy below."""
     kinds = list(dict.fromkeys(name.removesuffix(", KL 1") for name in evidence.arms))
     with style():
-        figure = picture(max(8.0, 2.5 * len(kinds)), 5.8)
+        figure = picture(max(9.5, 2.5 * len(kinds)), 5.8)
         figure.set_layout_engine("constrained", wspace=0.05)
         axes = figure.subplots(2, len(kinds), sharex=True, sharey=True, squeeze=False)
         for column, kind in zip(axes.T, kinds, strict=True):

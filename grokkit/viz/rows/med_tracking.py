@@ -16,7 +16,7 @@ def med_tracking_figure(row: Row, evidence: Present) -> Picture:
     """A column for each function: MED, relative MED and its null, accuracy."""
     names = list(evidence.arms)
     with style():
-        figure = picture(max(8.0, 2.4 * len(names)), 7.2)
+        figure = picture(max(9.5, 2.4 * len(names)), 7.2)
         figure.set_layout_engine("constrained", wspace=0.05)
         axes = figure.subplots(3, len(names), sharex=True, sharey="row", squeeze=False)
         for (med, relative, accuracy), name in zip(axes.T, names, strict=True):
