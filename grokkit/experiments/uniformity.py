@@ -151,9 +151,7 @@ def by_mirror_images(arm: str) -> Judge:
     def judge(evidence: Evidence) -> list[Part]:
         with_one = evidence.final(arm, "mirrored_accuracy")
         others = evidence.final(arm, "unmirrored_accuracy")
-        says = (
-            f"{arm}: at least 0.9 of the mirrored pairs are right at the end, under 0.1 of others"
-        )
+        says = f"{arm}: at the end 0.9 of the mirrored pairs are right, at most 0.1 of the others"
         outcomes = if_known(np.minimum(with_one - 0.9, 0.1 - others), lambda slack: slack >= 0)
         return [part(says, outcomes, f"{spread(with_one)} and {spread(others)}")]
 
