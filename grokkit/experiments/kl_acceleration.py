@@ -1,6 +1,7 @@
 """Figure 3 and Theorem 5.2: a prior on attention shortens the wait; is it for what it says?"""
 
 import numpy as np
+from jaxtyping import Bool, Float
 
 from grokkit.diagnostics.inverse_fit import fit_inverse
 from grokkit.experiments.claims import Claim, Part
@@ -93,11 +94,7 @@ def exponential(evidence: Evidence) -> list[Part]:
     """Whether the divergence falls like exp(-t) or like a power of t, in a real run."""
     outcomes, better = [], []
     for one in evidence.runs("KL 1, first epochs"):
-        # The fall itself: from half the first value down to a hundredth of it, the first time.
-        start = float(one.kl[0])
-        through = np.logical_or.accumulate(one.kl.values <= start / 100)
-        fall = one.isel(epoch=(one.kl.values < start / 2) & ~through)
-        fall = fall.isel(epoch=fall.epoch.values > 0)
+        fall = one.isel(epoch=falling(one.kl.values) & (one.epoch.values > 0))
         if fall.sizes["epoch"] < 4:
             outcomes.append(None)
             continue
@@ -108,6 +105,12 @@ def exponential(evidence: Evidence) -> list[Part]:
         outcomes.append(None if near else better[-1] > 0)
     says = "log KL is straighter in t than in log t, from a half to a hundredth of its start"
     return [part(says, outcomes, f"R^2 differs by {spread(better)}")]
+
+
+def falling(kl: Float[np.ndarray, " epoch"]) -> Bool[np.ndarray, " epoch"]:
+    """The records below half of the first value, until one is down to a hundredth of it."""
+    through = np.logical_or.accumulate(kl <= kl[0] / 100)
+    return (kl < kl[0] / 2) & ~through
 
 
 def attention_time(evidence: Evidence) -> list[Part]:

@@ -35,22 +35,25 @@ Curve = list[float] | xr.DataArray
 
 
 def drawn(
-    arms: Mapping[str, Mapping[str, Curve]], cut: Mapping[str, int] | None = None
+    arms: Mapping[str, Mapping[str, Curve]],
+    cut: Mapping[str, int] | None = None,
+    epochs: np.ndarray = EPOCHS,
 ) -> Evidence:
     """Arms with one seed each, and a value for each of :data:`EPOCHS`; else the usual one.
 
     Args:
         arms: the curves of each arm.
         cut: by arm, the epoch that its run was cut short at.
+        epochs: those of the records, if others than the usual.
     """
-    base = field("classroom").with_(epochs=int(EPOCHS[-1]), stop_after=None)
+    base = field("classroom").with_(epochs=int(epochs[-1]), stop_after=None)
     specs = {name: [base.with_(d_mlp=64 + place)] for place, name in enumerate(arms)}
     runs = []
     for name, curves in arms.items():
         data = {variable: _one_run(variable, v) for variable, v in {**USUAL, **curves}.items()}
         (spec,) = specs[name]
-        ended = (cut or {}).get(name, int(EPOCHS[-1]))
-        one = xr.Dataset(data, coords={"epoch": EPOCHS})
+        ended = (cut or {}).get(name, int(epochs[-1]))
+        one = xr.Dataset(data, coords={"epoch": epochs})
         one = one.where(one.epoch <= ended).assign_coords(
             spec=("run", np.array([spec.to_json()], dtype=object)),
             seed=("run", [spec.seed]),

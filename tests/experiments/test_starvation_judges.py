@@ -72,8 +72,16 @@ def falling(power: float) -> dict[str, dict[str, list[float]]]:
 
 @pytest.mark.parametrize(
     ("power", "root", "linear"),
-    [(0.5, True, False), (0.41, True, False), (0.7, False, False), (1.0, False, True)]
-    + [(1.19, False, True), (1.3, False, False), (0.0, False, False), (-0.5, False, False)],
+    [
+        (0.5, True, False),
+        (0.41, True, False),
+        (0.7, False, False),
+        (1.0, False, True),
+        (1.19, False, True),
+        (1.3, False, False),
+        (0.0, False, False),
+        (-0.5, False, False),  # it rises
+    ],
 )
 def test_the_power_is_that_of_the_loss_from_memorising_on(power: float, root: bool, linear: bool):
     runs = drawn(falling(power))
