@@ -6,6 +6,7 @@ from grokkit.diagnostics import phase_borders
 from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import (
+    APART,
     Judge,
     all_of,
     groks,
@@ -114,7 +115,7 @@ ROW = Row(
             "MLP.",
             "Definition 4.2; weak point 2: cited, not derived",
             one_norm("AdamW", "Muon", "SGD", "batch 128", "batch 512"),
-            afterwards="added, for the optimizers that grok",
+            afterwards=f"added, for the optimizers that grok; {APART}",
         ),
     ),
 )

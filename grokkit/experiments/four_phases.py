@@ -8,6 +8,7 @@ from grokkit.diagnostics import phase_borders, plateau_lengths
 from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import (
+    APART,
     Judge,
     all_of,
     if_known,
@@ -218,7 +219,8 @@ ROW = Row(
             "Whatever the decay and the learning rate, networks grok at about one norm of the MLP.",
             "Definition 4.2; weak point 2: cited, not derived",
             one_norm("decay 1", "decay 2", "decay 4", "rate x2", "rate x2, decay 0.5"),
-            afterwards="added; norm-vs-structure/goldilocks alone could hardly have failed",
+            afterwards="added; norm-vs-structure/goldilocks alone could hardly have failed; "
+            + APART,
         ),
         Claim(
             "four-phases/plateau-length",

@@ -114,6 +114,10 @@ def ends_below(arm: str, variable: str, limit: float) -> Judge:
     return judge
 
 
+APART = "norms that lie apart are now a no even where another arm has not grokked"
+"""How :func:`one_norm` was changed, when all runs had been seen."""
+
+
 def one_norm(*arms: str) -> Judge:
     """The norms of the MLP at which these arms grok, the largest against the least."""
 

@@ -5,6 +5,7 @@ import numpy as np
 from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import (
+    APART,
     Judge,
     all_of,
     ends_below,
@@ -185,7 +186,7 @@ ROW = Row(
             "Definition 4.2; weak point 2: cited, not derived",
             one_norm("decay 1", "decay 1, oracle"),
             afterwards='it had said "however they came there"; other ways are asked of in '
-            "four-phases/goldilocks and assumptions/goldilocks",
+            "four-phases/goldilocks and assumptions/goldilocks; " + APART,
         ),
         Claim(
             "norm-vs-structure/radius",

@@ -6,6 +6,7 @@ import xarray as xr
 
 from grokkit.experiments import assumptions, four_phases
 from grokkit.experiments.judges import Judge
+from grokkit.training import RunSpec
 from tests.experiments.drawn import EPOCHS, Curve, drawn, outcomes
 
 NAN = np.nan
@@ -94,7 +95,7 @@ FOREVER = 999
         ((FOREVER, 100), False),  # beyond 300
         ((FOREVER, 200), None),  # beyond 300: 1.6 to 2.5 x 200 or not
         ((100, 0), None),  # over no wait there is no ratio
-        ((-100, -50), None),  # understood before it is memorised: neither waits
+        ((-200, -100), None),  # understood before it is memorised: neither waits
     ],
 )
 def test_half_of_the_decay_waits_about_twice_as_long(waits: tuple[int, int], halved: bool | None):
@@ -163,6 +164,7 @@ def test_attention_is_smoothed_from_memorising_to_the_end_of_the_plateau(
 )
 def test_the_plateau_is_predicted_to_a_factor_of_two(share: float, known: bool):
     (spec,) = drawn({"decay 1": {}}).arms["decay 1"]
+    assert isinstance(spec, RunSpec)
     decay = spec.optimizer.learning_rate * spec.optimizer.weight_decay
     measured = 300 - 100  # border 3|4, where half of the unseen are right, from memorising on
     norm = float(np.exp(share * measured * decay / 2))  # 2/decay log(norm / 1) = share * measured
