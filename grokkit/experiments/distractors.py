@@ -1,7 +1,5 @@
 """Ours: what the distractors are decides where the delay comes from."""
 
-import numpy as np
-
 from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import (
@@ -54,10 +52,10 @@ def structure_at_once(kind: str, epochs: int) -> Judge:
 
     def judge(evidence: Evidence) -> list[Part]:
         arm = evidence.arm(kind)
-        soon = arm.informative_mass.sel(epoch=slice(0, epochs)).max("epoch").values
+        soon = arm.informative_mass.sel(epoch=slice(0, epochs)).max("epoch").values.astype(float)
         says = f"{kind}: 0.8 of the attention on informative tokens within {epochs} epochs"
         outcomes = unless_cut_short(evidence, kind, if_known(soon, lambda one: one >= 0.8))
-        return [part(says, outcomes, spread(np.asarray(soon, dtype=float)))]
+        return [part(says, outcomes, spread(soon))]
 
     return judge
 

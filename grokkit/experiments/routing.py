@@ -141,7 +141,7 @@ ROW = Row(
                 keeps("longer", 0.95),
                 keeps("longer, KL 1", 0.95),
             ),
-            afterwards="that there is an accuracy to lose was added, as parts and then to the rule, too",
+            afterwards="that there is an accuracy to lose was added, first as parts, now to the rule",
         ),
     ),
 )
