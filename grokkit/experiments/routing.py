@@ -141,7 +141,7 @@ ROW = Row(
                 keeps("longer", 0.95),
                 keeps("longer, KL 1", 0.95),
             ),
-            afterwards="that there is an accuracy to lose was added, first as parts, now to the rule",
+            afterwards="that there is an accuracy to lose was added, and now to the rule",
         ),
     ),
 )
