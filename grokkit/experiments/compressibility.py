@@ -5,7 +5,7 @@ import numpy as np
 from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.inductive_bias import placed
-from grokkit.experiments.judges import Judge, if_known, part, rank_correlations, spread
+from grokkit.experiments.judges import Judge, if_known, in_order, part, rank_correlations, spread
 from grokkit.experiments.row import Row
 from grokkit.experiments.times import Times
 
@@ -29,7 +29,7 @@ def orders(variable: str) -> Judge:
     """The rank correlation, over placements, of arriving and grokking."""
 
     def judge(evidence: Evidence) -> list[Part]:
-        grokked = np.stack([evidence.grokked(arm, 0.95).values for arm in COMPARED])
+        grokked = in_order([evidence.grokked(arm, 0.95) for arm in COMPARED])
         arrived = np.stack([arrives(evidence, arm, variable).values for arm in COMPARED])
         ranks = rank_correlations(arrived, grokked)
         says = "rank correlation, over four placements, of its arrival and the grok at least 0.8"

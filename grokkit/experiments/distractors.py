@@ -1,10 +1,9 @@
 """Ours: what the distractors are decides where the delay comes from."""
 
-import numpy as np
-
 from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import (
+    Judge,
     all_of,
     groks,
     if_known,
@@ -14,6 +13,7 @@ from grokkit.experiments.judges import (
     part,
     sooner,
     spread,
+    unless_cut_short,
 )
 from grokkit.experiments.row import Arms, Row, Size
 from grokkit.experiments.settings import kl
@@ -47,14 +47,15 @@ def on_the_distractors(evidence: Evidence) -> list[Part]:
     return [part(says, if_known(mass, lambda one: one < 0.5), spread(mass))]
 
 
-def structure_at_once(kind: str, epochs: int):
+def structure_at_once(kind: str, epochs: int) -> Judge:
     """Attention has found the informative tokens within a few hundred epochs."""
 
     def judge(evidence: Evidence) -> list[Part]:
         arm = evidence.arm(kind)
-        soon = arm.informative_mass.sel(epoch=slice(0, epochs)).max("epoch").values
+        soon = arm.informative_mass.sel(epoch=slice(0, epochs)).max("epoch").values.astype(float)
         says = f"{kind}: 0.8 of the attention on informative tokens within {epochs} epochs"
-        return [part(says, soon >= 0.8, spread(np.asarray(soon, dtype=float)))]
+        outcomes = unless_cut_short(evidence, kind, if_known(soon, lambda one: one >= 0.8))
+        return [part(says, outcomes, spread(soon))]
 
     return judge
 

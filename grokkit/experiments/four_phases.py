@@ -8,13 +8,16 @@ from grokkit.diagnostics import phase_borders, plateau_lengths
 from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import (
+    APART,
     Judge,
     all_of,
     if_known,
+    memorises,
     never_groks,
     one_norm,
     part,
     spread,
+    unless_cut_short,
 )
 from grokkit.experiments.row import Arms, Row, Size
 from grokkit.experiments.settings import slow, unordered
@@ -47,21 +50,24 @@ def spike_and_collapse(evidence: Evidence) -> list[Part]:
     """The gradient of attention at its peak, and at its least on the plateau."""
     parts = []
     for name in ("W_Q_gradient", "W_K_gradient", "W_QK_gradient"):
-        falls, losses = [], []
+        falls, losses, spikes = [], [], []
         for one, (start, _, end) in _with_borders(evidence, "decay 1"):
             if np.isnan(start):  # never memorised: no plateau
                 falls.append(np.nan)
                 losses.append(np.nan)
+                spikes.append(False)
                 continue
             peak = float(one[name].where(one.epoch <= start).max())
+            spikes.append(peak > float(one[name][0]))  # what only falls has no spike
             plateau = one.where((one.epoch >= start) & ~(one.epoch > end), drop=True)
             least = int(plateau[name].values.argmin())
             falls.append(peak / float(plateau[name][least]))
             losses.append(float(plateau.train_loss[least]))
         outcomes = [
-            None if np.isnan(fall) else fall >= 10 and loss <= 0.1
-            for fall, loss in zip(falls, losses, strict=True)
+            None if np.isnan(fall) else spike and fall >= 10 and loss <= 0.1
+            for fall, loss, spike in zip(falls, losses, spikes, strict=True)
         ]
+        outcomes = unless_cut_short(evidence, "decay 1", outcomes)
         says = f"{name.replace('_gradient', '')}: peak at least 10 x the plateau's least"
         seen = f"{spread(falls)} x, where the train loss is {spread(losses)} nats"
         parts.append(part(says, outcomes, seen))
@@ -119,14 +125,17 @@ def loss_rises(evidence: Evidence) -> list[Part]:
         loss = one.train_loss.where((one.epoch >= start) & ~(one.epoch > found), drop=True).values
         rises.append(float((loss / np.minimum.accumulate(loss)).max()))
     seen = f"{spread(rises)} x its least so far"
-    return [part(f"a rise to {RISE} x or more", if_known(rises, lambda rise: rise >= RISE), seen)]
+    outcomes = unless_cut_short(evidence, "decay 1", if_known(rises, lambda rise: rise >= RISE))
+    return [part(f"a rise to {RISE} x or more", outcomes, seen)]
 
 
 def smoothing(evidence: Evidence) -> list[Part]:
     """The entropy of attention and the variance of its scores, from border 1|2 to 2|3."""
     entropy, variance = [], []
-    for one, (start, structure, _) in _with_borders(evidence, "decay 1"):
-        if np.isnan(start):
+    runs = zip(_with_borders(evidence, "decay 1"), evidence.whole("decay 1"), strict=True)
+    for (one, (start, structure, _)), whole in runs:
+        cut = np.isnan(structure) and not whole  # where the plateau would have led is not known
+        if np.isnan(start) or structure == start or cut:  # no plateau, or not all of it
             entropy.append(np.nan)
             variance.append(np.nan)
             continue
@@ -176,6 +185,7 @@ ROW = Row(
             "train loss is near 0.",
             "Figure 1",
             spike_and_collapse,
+            afterwards="that the gradient rises to its peak is now asked, too",
         ),
         Claim(
             "four-phases/structure-first",
@@ -200,15 +210,17 @@ ROW = Row(
             "four-phases/no-decay",
             "Without weight decay the wait does not end.",
             "section 5.1",
-            never_groks("decay 0", accuracy=0.95),
-            afterwards="claimed when this arm had run for the 1/decay law",
+            all_of(memorises("decay 0"), never_groks("decay 0", accuracy=0.95)),
+            afterwards="claimed when this arm had run for the 1/decay law; that it memorises was "
+            "added: a network that does not has no wait",
         ),
         Claim(
             "four-phases/goldilocks",
             "Whatever the decay and the learning rate, networks grok at about one norm of the MLP.",
             "Definition 4.2; weak point 2: cited, not derived",
             one_norm("decay 1", "decay 2", "decay 4", "rate x2", "rate x2, decay 0.5"),
-            afterwards="added; norm-vs-structure/goldilocks alone could hardly have failed",
+            afterwards="added; norm-vs-structure/goldilocks alone could hardly have failed; "
+            + APART,
         ),
         Claim(
             "four-phases/plateau-length",
@@ -228,6 +240,7 @@ ROW = Row(
             "On the plateau attention is smoothed towards uniform.",
             "Conjecture E.1; weak point 6",
             smoothing,
+            afterwards="a run whose plateau is empty is now undecided, no longer a no",
         ),
     ),
 )

@@ -10,6 +10,7 @@ from grokkit.experiments.judges import (
     all_of,
     groks,
     if_known,
+    in_order,
     no_sooner,
     part,
     rank_correlations,
@@ -47,7 +48,7 @@ def structure_by_width(evidence: Evidence) -> list[Part]:
     for name in names:
         arm = evidence.arm(name)
         times.append(evidence.times(name, arm.epoch.where(arm.kl <= STRUCTURE).min("epoch")))
-    ranks = rank_correlations(widths, np.stack([one.values for one in times]))
+    ranks = rank_correlations(widths, in_order(times))
     medians = "; ".join(f"d {width:g}: {one}" for width, one in zip(widths, times, strict=True))
     says = f"rank correlation of d and the epoch of KL <= {STRUCTURE} at most -0.8"
     return [part(says, if_known(ranks, lambda rank: rank <= -0.8), f"{spread(ranks)} ({medians})")]
@@ -68,9 +69,12 @@ def by_summed_mass(evidence: Evidence) -> list[Part]:
         alone = one.attention_mass.isel(epoch=-1, pos=informative)
         least.append(float(alone.min()))
         summed.append(float(alone.mean("head").min()))
+    there = evidence.whole("4 heads")  # the end of a run that was cut short is not its end
+    summed, least = (np.where(there, one, np.nan) for one in (summed, least))
+    each, alone = if_known(summed, lambda m: m >= 0.3), if_known(least, lambda m: m < 0.3)
     return [
-        part("mean over heads: at least 0.3 on each", [m >= 0.3 for m in summed], spread(summed)),
-        part("some head alone: below 0.3 on one", [m < 0.3 for m in least], spread(least)),
+        part("mean over heads: at least 0.3 on each", each, spread(summed)),
+        part("some head alone: below 0.3 on one", alone, spread(least)),
     ]
 
 

@@ -11,6 +11,7 @@ from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import (
     all_of,
     if_known,
+    in_order,
     never_groks,
     part,
     rank_correlations,
@@ -44,7 +45,7 @@ def placed(size: Size) -> Arms:
 
 def entropy_orders(evidence: Evidence) -> list[Part]:
     """The entropy of the averaged map when memorised, against when the network groks."""
-    epochs = np.stack([evidence.grokked(name, 0.95).values for name in PLACEMENTS])
+    epochs = in_order([evidence.grokked(name, 0.95) for name in PLACEMENTS])
     entropies = np.stack(
         [evidence.at(name, "map_entropy", evidence.memorised(name)) for name in PLACEMENTS]
     )

@@ -12,6 +12,7 @@ from jaxtyping import Float
 
 from grokkit.experiments.claims import Part
 from grokkit.experiments.evidence import Evidence
+from grokkit.experiments.times import Times
 
 Judge = Callable[[Evidence], Sequence[Part]]
 
@@ -113,6 +114,10 @@ def ends_below(arm: str, variable: str, limit: float) -> Judge:
     return judge
 
 
+APART = "norms that lie apart are now a no even where another arm has not grokked"
+"""How :func:`one_norm` was changed, when all runs had been seen."""
+
+
 def one_norm(*arms: str) -> Judge:
     """The norms of the MLP at which these arms grok, the largest against the least."""
 
@@ -120,12 +125,19 @@ def one_norm(*arms: str) -> Judge:
         norms = np.stack(
             [evidence.at(arm, "mlp_norm", evidence.grokked(arm, 0.95)) for arm in arms]
         )
-        ratio = norms.max(axis=0) / norms.min(axis=0)  # nan where an arm has not grokked
+        outcomes = [_near(one[np.isfinite(one)], len(arms)) for one in norms.T]
         says = f"largest norm at most 1.5 x the least, over {'; '.join(arms)}"
         seen = "; ".join(spread(one, ".3g") for one in norms)
-        return [part(says, if_known(ratio, lambda one: one <= 1.5), f"norms {seen}")]
+        return [part(says, outcomes, f"norms {seen}")]
 
     return judge
+
+
+def _near(norms: Float[np.ndarray, " grokked"], arms: int) -> bool | None:
+    """Norms that lie apart do so whatever those of the arms that have not grokked would be."""
+    if len(norms) and norms.max() > 1.5 * norms.min():
+        return False
+    return True if len(norms) == arms else None
 
 
 def part(says: str, outcomes: Iterable[object], seen: str) -> Part:
@@ -138,6 +150,14 @@ def if_known(values: Iterable[float], holds: Callable[[float], bool]) -> list[bo
     return [None if np.isnan(value) else bool(holds(value)) for value in values]
 
 
+def unless_cut_short(
+    evidence: Evidence, arm: str, outcomes: Iterable[bool | None]
+) -> list[bool | None]:
+    """A no becomes None where the run was cut short: what it had not come to proves nothing."""
+    pairs = zip(outcomes, evidence.whole(arm), strict=True)
+    return [None if one is False and not whole else one for one, whole in pairs]
+
+
 def grok_ranks(evidence: Evidence, settings: Mapping[str, float]) -> list[float]:
     """For each seed, the rank correlation of a setting with the epoch of test accuracy 0.95.
 
@@ -146,8 +166,20 @@ def grok_ranks(evidence: Evidence, settings: Mapping[str, float]) -> list[float]
         settings: a number for each arm; arms that this size has not are left out.
     """
     there = {name: value for name, value in settings.items() if name in evidence.arms}
-    epochs = np.stack([evidence.grokked(name, 0.95).values for name in there])
+    epochs = in_order([evidence.grokked(name, 0.95) for name in there])
     return rank_correlations(list(there.values()), epochs)
+
+
+def in_order(times: Sequence[Times]) -> Float[np.ndarray, "setting seed"]:
+    """The epochs of some arms, to be ranked: a censored one is later than all that came.
+
+    All of a seed are ``nan`` where that is not known: where a run without the epoch ended
+    before the epoch of another came.
+    """
+    epochs = np.stack([one.values for one in times])
+    latest = np.nan_to_num(epochs).max(axis=0)
+    open_ = np.isnan(epochs) & (np.stack([one.last for one in times]) < latest)
+    return np.where(open_.any(axis=0), np.nan, epochs)
 
 
 def rank_correlations(

@@ -64,7 +64,9 @@ How to read a line:
   seed is undecided; only "X not before Y" holds when neither came, for then no help was seen. A
   run that was cut short proves nothing by what it had not reached.
 - *after its runs* confesses what of a claim was added or changed once runs had been seen, and why.
-  All else was written first.
+  All else was written first. The rules were tested on curves drawn by hand once the runs had been
+  seen; that a run which was cut short, or a wait that is none, is left undecided was carried
+  through then, in every claim.
 - Grok epochs are those of a test accuracy of 0.99, the paper's rule, and of 0.95. A *wait* is
   counted from memorising, a train accuracy of 0.99.
 - *KL 1* is the prior at strength 1; "X by 0.8 of Y's epoch" asks X for a head start of a fifth.

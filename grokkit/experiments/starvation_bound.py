@@ -6,7 +6,7 @@ import numpy as np
 
 from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.evidence import Evidence, MissingArm
-from grokkit.experiments.judges import Judge, all_of, if_known, part, spread
+from grokkit.experiments.judges import Judge, all_of, if_known, part, spread, unless_cut_short
 from grokkit.experiments.row import Arms, Row, Size
 from grokkit.experiments.settings import kl, slow
 
@@ -35,11 +35,12 @@ def holds_everywhere(arm: str) -> Judge:
             ratios = []
             for one in _with_bounds(evidence, arm):
                 largest = float((one.score_gradient_max / one[mean]).max())
-                ratios.append(max(largest, float(one[worst].max()) if worst else 0.0))
+                # NumPy's maximum: nan, which says nothing, stays nan.
+                ratios.append(np.maximum(largest, float(one[worst].max()) if worst else 0.0))
             says = f"{arm}: gradient at most {name} at every record"
             seen = f"at most {spread(ratios)} of it"
             # The recorded values are rounded to 2^-11.
-            parts.append(part(says, [ratio <= 1 + 2**-10 for ratio in ratios], seen))
+            parts.append(part(says, if_known(ratios, lambda ratio: ratio <= 1 + 2**-10), seen))
         return parts
 
     return judge
@@ -81,7 +82,8 @@ def tight(evidence: Evidence) -> list[Part]:
         for one in _with_bounds(evidence, "baseline")
     ]
     says = "within a factor of ten at some record"
-    return [part(says, [one >= 0.1 for one in nearest], f"at most {spread(nearest)} of (4)")]
+    outcomes = unless_cut_short(evidence, "baseline", if_known(nearest, lambda one: one >= 0.1))
+    return [part(says, outcomes, f"at most {spread(nearest)} of (4)")]
 
 
 def vacuous(evidence: Evidence) -> list[Part]:

@@ -84,8 +84,8 @@ class Times:
         outcomes: list[bool | None] = []
         pairs = zip(self.values, self.last, other.values, other.last, strict=True)
         for mine, my_last, its, its_last in pairs:
-            # An epoch of 0, the first record, has no ratio.
-            if (np.isnan(mine) and np.isnan(its)) or its == 0:
+            # Over an epoch of 0, the first record, or a wait that is none there is no ratio.
+            if (np.isnan(mine) and np.isnan(its)) or its <= 0:
                 outcomes.append(None)
             elif np.isnan(mine):
                 outcomes.append(False if my_last / its > high else None)

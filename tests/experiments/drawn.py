@@ -30,28 +30,50 @@ AXES: Mapping[str, tuple[str, str]] = {
 """The further axis of a variable, and its one place."""
 
 
-def drawn(arms: Mapping[str, Mapping[str, list[float]]]) -> Evidence:
-    """Arms with one seed each, and a value for each of :data:`EPOCHS`; else the usual one."""
-    base = field("classroom").with_(epochs=int(EPOCHS[-1]), stop_after=None)
+Curve = list[float] | xr.DataArray
+"""A value for each of :data:`EPOCHS`; with further axes than :data:`AXES` has, an array."""
+
+
+def drawn(
+    arms: Mapping[str, Mapping[str, Curve]],
+    cut: Mapping[str, int] | None = None,
+    epochs: np.ndarray = EPOCHS,
+) -> Evidence:
+    """Arms with one seed each, and a value for each of :data:`EPOCHS`; else the usual one.
+
+    Args:
+        arms: the curves of each arm.
+        cut: by arm, the epoch that its run was cut short at.
+        epochs: those of the records, if others than the usual.
+    """
+    base = field("classroom").with_(epochs=int(epochs[-1]), stop_after=None)
     specs = {name: [base.with_(d_mlp=64 + place)] for place, name in enumerate(arms)}
     runs = []
     for name, curves in arms.items():
-        data = {}
-        for variable, values in {**USUAL, **curves}.items():
-            axis, place = AXES.get(variable, ("", ""))
-            one = xr.DataArray(np.array([values]), dims=("run", "epoch"))
-            data[variable] = one.expand_dims({axis: [place]}, axis=2) if axis else one
+        data = {variable: _one_run(variable, v) for variable, v in {**USUAL, **curves}.items()}
         (spec,) = specs[name]
-        runs.append(
-            xr.Dataset(data, coords={"epoch": EPOCHS}).assign_coords(
-                spec=("run", np.array([spec.to_json()], dtype=object)),
-                seed=("run", [spec.seed]),
-                ended=("run", [EPOCHS[-1]]),
-            )
+        ended = (cut or {}).get(name, int(epochs[-1]))
+        one = xr.Dataset(data, coords={"epoch": epochs})
+        one = one.where(one.epoch <= ended).assign_coords(
+            spec=("run", np.array([spec.to_json()], dtype=object)),
+            seed=("run", [spec.seed]),
+            ended=("run", [ended]),
+            learning_rate=("run", [spec.optimizer.learning_rate]),
+            weight_decay=("run", [spec.optimizer.weight_decay]),
+            mirror_rate=("run", [0.5]),
         )
+        runs.append(one)
     joined = xr.concat(runs, "run")
     assert isinstance(joined, xr.Dataset)
     return Evidence(joined, specs)
+
+
+def _one_run(variable: str, values: Curve) -> xr.DataArray:
+    if isinstance(values, xr.DataArray):
+        return values.expand_dims("run")
+    axis, place = AXES.get(variable, ("", ""))
+    one = xr.DataArray(np.array([values]), dims=("run", "epoch"))
+    return one.expand_dims({axis: [place]}, axis=2) if axis else one
 
 
 def outcomes(parts: Sequence[Part]) -> list[bool | None]:
