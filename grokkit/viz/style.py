@@ -253,7 +253,8 @@ def fixed_picture(width: int | float, height: int | float) -> Picture:
 def png(figure: Figure, *, quick: bool = False) -> bytes:
     """A figure as the bytes of a PNG file, the same for the same figure.
 
-    256 colours are plenty here, and make the file, and so a notebook, three times smaller.
+    64 colours are plenty where none is a shade of a scale, and make the file, and so a
+    notebook, four times smaller.
 
     Args:
         figure: the figure.
@@ -267,7 +268,7 @@ def png(figure: Figure, *, quick: bool = False) -> bytes:
     small = io.BytesIO()
     with Image.open(buffer) as image:
         rule = Image.Quantize.FASTOCTREE if quick else Image.Quantize.MEDIANCUT
-        few = image.convert("RGB").quantize(256, method=rule, dither=Image.Dither.NONE)
+        few = image.convert("RGB").quantize(64, method=rule, dither=Image.Dither.NONE)
         few.save(small, "PNG", optimize=not quick)
     return small.getvalue()
 
