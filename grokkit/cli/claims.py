@@ -75,7 +75,11 @@ def main(argv: Sequence[str]) -> int:
     results = []
     for row in rows:
         history = experiments.recorded(row.name, options.size) if given is None else given
-        results += row.judge(history, options.size, _seeds(given))
+        seeds = _seeds(given) or row.seeds
+        results += row.judge(history, options.size, seeds)
+        if seeds != row.seeds:
+            own, these = (", ".join(map(str, one)) for one in (row.seeds, seeds))
+            print(f"{row.name} is about seeds {own}; here it is asked of {these}\n")
         _draw(row, history, options.size, options.figures)
     print(experiments.text(results))
     print(f"\n{len(results)} claims: {experiments.count(results)}")

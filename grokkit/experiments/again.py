@@ -11,9 +11,9 @@ from grokkit.experiments import inductive_bias, three_accounts, uniformity
 from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.compressibility import COMPARED
 from grokkit.experiments.evidence import Evidence
-from grokkit.experiments.judges import Judge, all_of, if_known, part, spread
+from grokkit.experiments.judges import Judge, all_of, if_known, never_groks, part, spread
 from grokkit.experiments.row import Arms, Row, Size
-from grokkit.experiments.signals import BASE, SIGNALS, arrivals
+from grokkit.experiments.signals import BASE, SIGNALS, arrivals, ways
 from grokkit.experiments.three_accounts import TRAPPED
 from grokkit.experiments.times import Times
 
@@ -42,11 +42,18 @@ def rank_foretells(evidence: Evidence) -> list[Part]:
     parts = []
     for arm in COMPARED:
         mine, its = rank_falls(evidence, arm), evidence.grokked(arm, 0.95)
+        # Where no grok has come, nothing was foretold or missed.
+        pairs = zip(mine.sooner(its, 0.9), its.reached, strict=True)
+        outcomes = [early if came else None for early, came in pairs]
         says = f"{arm}: down to 3/4 by 0.9 of the grok's epoch"
-        parts.append(part(says, mine.sooner(its, 0.9), f"{mine} against {its}"))
-    mine = rank_falls(evidence, "A^qk")
-    outcomes = [None if one is None else not one for one in mine.reached]
-    return [*parts, part("A^qk: not down to 3/4", outcomes, str(mine))]
+        parts.append(part(says, outcomes, f"{mine} against {its}"))
+    mine, its = rank_falls(evidence, "A^qk"), evidence.grokked("A^qk", 0.95)
+    waits = zip(evidence.memorised("A^qk").reached, its.reached, strict=True)
+    silent = [
+        not down if known and came is False and down is not None else None
+        for down, (known, came) in zip(mine.reached, waits, strict=True)
+    ]
+    return [*parts, part("A^qk: not down to 3/4", silent, str(mine))]
 
 
 def mirror_images_at_once(evidence: Evidence) -> list[Part]:
@@ -56,7 +63,9 @@ def mirror_images_at_once(evidence: Evidence) -> list[Part]:
         runs, its = evidence.arm(arm), evidence.memorised(arm)
         right = runs.epoch.where(runs.mirrored_accuracy >= 0.5).min("epoch")
         mine = evidence.times(arm, right)
-        by_then = mine.sooner(its, 2)
+        seen = runs.mirrored_accuracy.notnull().any("epoch").values
+        known = [there and came for there, came in zip(seen, its.reached, strict=True)]
+        by_then = [b if k else None for b, k in zip(mine.sooner(its, 2), known, strict=True)]
         outcomes = by_then if arm in QUICK else [None if b is None else not b for b in by_then]
         says = f"{arm}: half of the mirrored pairs {'' if arm in QUICK else 'not '}right by twice"
         parts.append(part(f"{says} the epoch of memorising", outcomes, f"{mine} against {its}"))
@@ -81,9 +90,10 @@ def same_order(evidence: Evidence) -> list[Part]:
 def rank_turns(evidence: Evidence) -> list[Part]:
     """The peak of the effective rank, in shares of the epoch at which the unseen are half-way."""
     its = arrivals(evidence, "unseen pairs").values
+    ranks = [SIGNALS["effective rank"].of(one) for one in evidence.runs(BASE)]
     peaks = [
-        float(one.epoch.values[SIGNALS["effective rank"].of(one).argmax()])
-        for one in evidence.runs(BASE)
+        float(one.epoch.values[rank.argmax()]) if np.isfinite(rank).all() else np.nan
+        for one, rank in zip(evidence.runs(BASE), ranks, strict=True)
     ]
     shares = np.divide(peaks, its)
     says = "its peak lies between 0.7 and 1 of the epoch at which the unseen pairs are half-way"
@@ -91,12 +101,23 @@ def rank_turns(evidence: Evidence) -> list[Part]:
 
 
 def stays_away(name: str) -> Judge:
-    """A signal of the trap never comes to the level that is half-way in the baseline."""
+    """A signal of the trap never comes to stay at the level that is half-way in the baseline."""
 
     def judge(evidence: Evidence) -> list[Part]:
         mine = arrivals(evidence, name, TRAPPED)
-        outcomes = [None if one is None else not one for one in mine.reached]
-        return [part(f"{TRAPPED}: {name} not at the baseline's mark", outcomes, str(mine))]
+        marked = [along is not None and along.length != 0 for along in ways(evidence, name)]
+        known = [
+            there and came is True and bool(np.isfinite(SIGNALS[name].of(one)).all())
+            for there, came, one in zip(
+                marked,
+                evidence.memorised(TRAPPED).reached,
+                evidence.runs(TRAPPED),
+                strict=True,
+            )
+        ]
+        pairs = zip(mine.reached, known, strict=True)
+        outcomes = [not one if sure and one is not None else None for one, sure in pairs]
+        return [part(f"{TRAPPED}: {name} not for good at its mark", outcomes, str(mine))]
 
     return judge
 
@@ -114,6 +135,7 @@ PLACEMENTS = Row(
             "network groks, and not where it does not.",
             "ours: a ruler found on seeds 0 to 4",
             rank_foretells,
+            afterwards="a run that did not grok had counted as foretold; it is undecided now",
         ),
         Claim(
             "ln-placement-again/mirror-images-first",
@@ -155,10 +177,13 @@ ACCOUNTS = Row(
         ),
         Claim(
             "three-accounts-again/level",
-            "In the trap attention does not come to the level that is half-way in the baseline, "
-            "by its divergence from the oracle or by its entropy.",
+            "In the trap, which does not grok, attention does not come to stay at the level that "
+            "is half-way in the baseline, by its divergence from the oracle or by its entropy.",
             "ours: a rule made after seeds 0 to 4, where the rule before it had failed",
-            all_of(stays_away("KL"), stays_away("entropy")),
+            all_of(never_groks(TRAPPED, accuracy=0.95), stays_away("KL"), stays_away("entropy")),
+            afterwards="the words 'to stay', as the rule has it: by its entropy attention is at "
+            "that level for some records after memorising, in three of the five seeds, and "
+            "leaves it; and that the trap does not grok is asked, too",
         ),
     ),
 )
@@ -179,8 +204,8 @@ CEILING = Row(
     claims=(
         Claim(
             "polynomial-ceiling-again/mirror-images",
-            "What is right of x^2 + xy + y^2 are the mirror images of train pairs, and nothing "
-            "else.",
+            "What is right of x^2 + xy + y^2, 0.7 of it trained on, are the mirror images of "
+            "train pairs, and nothing else.",
             "ours: seen on seeds 0 to 4",
             uniformity.by_mirror_images("x^2+xy+y^2, fraction 0.7"),
         ),

@@ -21,7 +21,9 @@ def arrives(evidence: Evidence, arm: str, variable: str) -> Times:
     runs = evidence.arm(arm)
     start = runs.seed.copy(data=evidence.memorised(arm).values).drop_vars("seed")
     after = runs[variable].sel(feature_set="train").where(runs.epoch >= start)
-    near = after <= NEAR * after.min("epoch")
+    # The least so far of a run that was cut short need not be its least.
+    whole = runs.seed.copy(data=evidence.whole(arm)).drop_vars("seed")
+    near = (after <= NEAR * after.min("epoch")) & whole
     return evidence.times(arm, runs.epoch.where(near).min("epoch"))
 
 

@@ -18,6 +18,10 @@ class MissingArm(LookupError):
     """A claim asks for runs that are not there."""
 
 
+class NoRecord(LookupError):
+    """A claim asks for a run that has no record: its loss was not finite from the start."""
+
+
 class Evidence:
     """The History of a row, by arm; it notes which arms were asked for.
 
@@ -43,6 +47,7 @@ class Evidence:
 
         Raises:
             MissingArm: not all runs of that arm are there.
+            NoRecord: one of them has no record.
         """
         if name not in self.used:
             self.used.append(name)
@@ -51,6 +56,8 @@ class Evidence:
                 raise MissingArm(name)
             assert self._history is not None
             chosen = self._history.isel(run=[self._at[spec] for spec in self.arms[name]])
+            if not chosen.train_loss.notnull().any("epoch").all():
+                raise NoRecord(f"a run of {name} has no finite loss")
             recorded = chosen.train_loss.notnull().any("run")
             self._cut[name] = chosen.isel(epoch=recorded.values)
         return self._cut[name]

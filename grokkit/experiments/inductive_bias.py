@@ -9,9 +9,11 @@ import numpy as np
 from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import (
+    ALSO_MEMORISES,
     all_of,
     if_known,
     in_order,
+    memorises,
     never_groks,
     part,
     rank_correlations,
@@ -130,7 +132,8 @@ PATHWAYS = Row(
             "ln-pathways/scores",
             "A norm on what queries and keys read keeps the network from grokking.",
             "arXiv 2602.06702: A^qk",
-            never_groks("A^qk"),
+            all_of(memorises("A^qk"), never_groks("A^qk")),
+            afterwards=ALSO_MEMORISES,
         ),
         Claim(
             "ln-pathways/together",

@@ -61,6 +61,10 @@ def no_sooner(arm: str, other: str, factor: float = 0.8) -> Judge:
     return judge
 
 
+ALSO_MEMORISES = "that it memorises was added: a network that does not proves nothing"
+"""What was added to some claims that a network does not grok."""
+
+
 def groks(*arms: str, accuracy: float = 0.99) -> Judge:
     """Every one of these arms reaches a test accuracy within its run."""
 
@@ -173,12 +177,13 @@ def grok_ranks(evidence: Evidence, settings: Mapping[str, float]) -> list[float]
 def in_order(times: Sequence[Times]) -> Float[np.ndarray, "setting seed"]:
     """The epochs of some arms, to be ranked: a censored one is later than all that came.
 
-    All of a seed are ``nan`` where that is not known: where a run without the epoch ended
-    before the epoch of another came.
+    All of a seed are ``nan`` where that is not known: where a run without the epoch was cut
+    short, or ended before the epoch of another came.
     """
     epochs = np.stack([one.values for one in times])
     latest = np.nan_to_num(epochs).max(axis=0)
-    open_ = np.isnan(epochs) & (np.stack([one.last for one in times]) < latest)
+    unknown = np.array([[came is None for came in one.reached] for one in times])
+    open_ = unknown | np.isnan(epochs) & (np.stack([one.last for one in times]) < latest)
     return np.where(open_.any(axis=0), np.nan, epochs)
 
 
@@ -213,7 +218,7 @@ def rank_correlations(
 
 def in_digits(value: float, text: str = ".2g") -> str:
     """A number in a format of its own; from 100 to a million in digits, as 1,400 for 1.4e+03."""
-    written = format(value, text)
+    written = format(value + 0.0, text)  # -0 is 0
     return f"{float(written):,.0f}" if "e+" in written and abs(value) < 1e6 else written
 
 

@@ -66,7 +66,7 @@ How to read a line:
 - *after its runs* confesses what of a claim was added or changed once runs had been seen, and why.
   All else was written first. The rules were tested on curves drawn by hand once the runs had been
   seen; that a run which was cut short, or a wait that is none, is left undecided was carried
-  through then, in every claim.
+  through then.
 - Grok epochs are those of a test accuracy of 0.99, the paper's rule, and of 0.95. A *wait* is
   counted from memorising, a train accuracy of 0.99.
 - *KL 1* is the prior at strength 1; "X by 0.8 of Y's epoch" asks X for a head start of a fifth.
@@ -103,8 +103,9 @@ def _provenance(row: Row, history: "xr.Dataset | None", size: Size = "classroom"
         return f"Not recorded. `grokkit reproduce {row.name} --dry-run` tells what it would take."
     made = history.attrs
     minutes = made["seconds"] / 60
+    arms = len(set(history.arm.values))
     return (
-        f"{history.sizes['run']} runs of {len(set(history.arm.values))} arms, trained in "
+        f"{history.sizes['run']} runs of {arms} arm{'s' if arms > 1 else ''}, trained in "
         f"{minutes:.0f} minutes, with grokkit {made['grokkit']}, torch {made['torch']}, on "
         f"{made['device']}."
     )

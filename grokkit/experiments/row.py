@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
 from grokkit.errors import check_choice, refuse
-from grokkit.experiments.claims import SEEDS, Claim, Result, verdict_of
-from grokkit.experiments.evidence import Evidence, MissingArm
+from grokkit.experiments.claims import SEEDS, Claim, Part, Result, verdict_of
+from grokkit.experiments.evidence import Evidence, MissingArm, NoRecord
 from grokkit.training import Spec, any_specs_of
 
 if TYPE_CHECKING:
@@ -44,7 +44,10 @@ class Row:
     prepare: Callable[[Size], None] | None = None
     kept_with: str | None = None
     every_record: bool = False
-    seeds: tuple[int, ...] = SEEDS
+    seeds: Sequence[int] = SEEDS
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "seeds", tuple(self.seeds))  # a list could not be hashed
 
     def arms(
         self, size: Size = "classroom", seeds: Sequence[int] | None = None
@@ -52,12 +55,12 @@ class Row:
         """The runs of every arm, one for each seed; by default the row's own.
 
         Raises:
-            SettingError: there is no such size, or no seed.
+            SettingError: there is no such size, no seed, or one of them twice.
         """
         check_choice("size", size, SIZES)
         seeds = self.seeds if seeds is None else seeds
-        if not seeds:
-            refuse("seeds", seeds, "at least one")
+        if len(seeds) == 0 or len(set(seeds)) < len(seeds):
+            refuse("seeds", seeds, "at least one, each once")
         return {
             name: [arm(seed) if callable(arm) else arm.with_(seed=seed) for seed in seeds]
             for name, arm in self.setup(size).items()
@@ -115,6 +118,9 @@ class Row:
                 verdict = verdict_of(parts)
             except MissingArm:
                 parts, verdict = (), "not run at this size"
+            except NoRecord as problem:
+                parts = (Part(str(problem), (None,) * evidence.seeds, "nothing"),)
+                verdict = verdict_of(parts)
             settings, n = evidence.settings(), evidence.seeds
             results.append(Result(claim, verdict, parts, settings, n))
         return results

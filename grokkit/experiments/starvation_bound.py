@@ -40,7 +40,13 @@ def holds_everywhere(arm: str) -> Judge:
             says = f"{arm}: gradient at most {name} at every record"
             seen = f"at most {spread(ratios)} of it"
             # The recorded values are rounded to 2^-11.
-            parts.append(part(says, if_known(ratios, lambda ratio: ratio <= 1 + 2**-10), seen))
+            kept = if_known(ratios, lambda ratio: ratio <= 1 + 2**-10)
+            # Of a run that was cut short only a breach is known.
+            outcomes = [
+                None if one and not whole else one
+                for one, whole in zip(kept, evidence.whole(arm), strict=True)
+            ]
+            parts.append(part(says, outcomes, seen))
         return parts
 
     return judge

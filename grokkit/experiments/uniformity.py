@@ -11,6 +11,7 @@ import numpy as np
 from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import (
+    ALSO_MEMORISES,
     Judge,
     all_of,
     groks,
@@ -20,6 +21,7 @@ from grokkit.experiments.judges import (
     part,
     sooner,
     spread,
+    unless_cut_short,
 )
 from grokkit.experiments.row import Arms, Row, Size
 from grokkit.tasks import PrimeField
@@ -53,7 +55,8 @@ def below_null(arm: str, order: str, variable: str = "best_med") -> Judge:
         values = [float(one[variable]) for one in runs]
         nulls = [float(one[f"{variable}_null"]) for one in runs]
         says = f"{arm}: the least relative MED over steps, {order} order, below all shuffled ones"
-        outcomes = if_known(np.subtract(values, nulls), lambda gap: gap < 0)
+        gaps = np.where(evidence.whole(arm), np.subtract(values, nulls), np.nan)
+        outcomes = if_known(gaps, lambda gap: gap < 0)
         return [part(says, outcomes, f"{spread(values)}, shuffled {spread(nulls)} or more")]
 
     return judge
@@ -73,9 +76,13 @@ def falls_before(arm: str, variable: str) -> Judge:
         # A measure that only rises is at its least when it starts: that is no way down.
         down = runs.epoch.where((values <= (start + least) / 2) & (least < start)).min("epoch")
         mine, half = evidence.times(arm, down), evidence.grokked(arm, 0.5)
+        # The least so far of a run that was cut short need not be its least.
+        known = evidence.whole(arm) & np.isfinite(least.values)
         outcomes = [
-            one and bool(fell)
-            for one, fell in zip(mine.sooner(half), (least < start).values, strict=True)
+            None if not sure else one and bool(fell)
+            for one, fell, sure in zip(
+                mine.sooner(half), (least < start).values, known, strict=True
+            )
         ]
         name = variable.replace("_", " ")
         says = f"{arm}: {name} half-way down before test accuracy 0.5"
@@ -174,12 +181,15 @@ CEILING = Row(
             "polynomial-ceiling/more-data",
             "Not with 0.7 of all pairs either.",
             "arXiv 2504.03162; contested by others",
-            never_groks("x^2+xy+y^2, fraction 0.7", accuracy=0.95),
+            all_of(
+                memorises("x^2+xy+y^2, fraction 0.7"),
+                never_groks("x^2+xy+y^2, fraction 0.7", accuracy=0.95),
+            ),
+            afterwards=ALSO_MEMORISES,
         ),
         Claim(
             "polynomial-ceiling/mirror-images",
-            "With more data what is right are the mirror images of train pairs, and nothing else: "
-            "the ceiling is the share that has one.",
+            "With more data what is right are the mirror images of train pairs, and nothing else.",
             "ours: the paper does not tell them apart",
             by_mirror_images("x^2+xy+y^2, fraction 0.7"),
             afterwards="added once its runs had been seen",
@@ -230,7 +240,8 @@ def drops(arm: str) -> Judge:
             after = accuracy[begun[0] :]
             falls.append(float((np.maximum.accumulate(after) - after).max()))
         says = f"{arm}: it falls back by 0.1 or more"
-        return [part(says, if_known(falls, lambda fall: fall >= 0.1), spread(falls))]
+        outcomes = unless_cut_short(evidence, arm, if_known(falls, lambda fall: fall >= 0.1))
+        return [part(says, outcomes, spread(falls))]
 
     return judge
 

@@ -1,5 +1,6 @@
 """Hindsight on trial: the rules that other seeds suggested, on runs drawn by hand."""
 
+import numpy as np
 import pytest
 
 from grokkit import experiments
@@ -19,6 +20,9 @@ def test_the_rows_have_settings_of_others_and_none_of_their_seeds():
         assert len({spec.seed for spec in second.specs()}) == len(first.seeds)
 
 
+NEVER = [0.0, 0.1, 0.2, 0.2, 0.2]
+
+
 @pytest.mark.parametrize(
     ("rank", "before", "never"),
     [
@@ -31,8 +35,20 @@ def test_the_rows_have_settings_of_others_and_none_of_their_seeds():
 def test_the_rank_foretells_where_it_falls_before_the_grok_and_nowhere_else(
     rank: list[float], before: bool, never: bool
 ):
-    arms = {name: {"effective_rank": rank} for name in ("M", "M+A*", "A*", "none", "A^qk")}
+    arms = {name: {"effective_rank": rank} for name in ("M", "M+A*", "A*", "none")}
+    arms["A^qk"] = {"effective_rank": rank, "test_accuracy": NEVER}
     assert outcomes(again.rank_foretells(drawn(arms))) == [before] * 4 + [never]
+
+
+def test_where_no_grok_came_none_was_foretold_and_where_one_came_silence_is_not_asked_for():
+    arms = {
+        name: {"effective_rank": [10.0, 8.0, 6.0, 6.0, 6.0], "test_accuracy": NEVER}
+        for name in ("M", "M+A*", "A*", "none")
+    }
+    arms["A^qk"] = {"effective_rank": STAYS}  # and it groks
+    assert outcomes(again.rank_foretells(drawn(arms))) == [None] * 5
+    arms["A^qk"] = {"effective_rank": STAYS, "test_accuracy": NEVER, "train_accuracy": NEVER}
+    assert outcomes(again.rank_foretells(drawn(arms)))[-1] is None  # never memorised
 
 
 @pytest.mark.parametrize(
@@ -47,6 +63,18 @@ def test_mirror_images_come_at_once_or_they_do_not(mirrored: list[float], at_onc
     arms = {name: {"mirrored_accuracy": mirrored} for name in ("M", "A^v", "none", "A*")}
     quick = slow = at_once
     assert outcomes(again.mirror_images_at_once(drawn(arms))) == [quick] * 2 + [not slow] * 2
+
+
+@pytest.mark.parametrize(
+    "curves",
+    [
+        {"mirrored_accuracy": [0.0] * 5, "train_accuracy": NEVER},  # never memorised
+        {"mirrored_accuracy": [np.nan] * 5},  # the task has no mirror images
+    ],
+)
+def test_mirror_images_are_asked_for_where_there_is_something_to_compare(curves):
+    arms = {name: curves for name in ("M", "A^v", "none", "A*")}
+    assert outcomes(again.mirror_images_at_once(drawn(arms))) == [None] * 4
 
 
 def verdicts(history) -> dict[str, str]:
@@ -76,6 +104,16 @@ def test_a_level_is_stayed_away_from_or_it_is_not():
     assert verdicts(staged(far=far))["level"] == "partly"
 
 
+def test_a_level_is_not_asked_of_a_trap_where_there_is_no_mark_or_nothing_was_learned():
+    history = staged()
+    flat = history.assign(kl=0 * history.kl, map_entropy=0 * history.map_entropy)
+    trapped = history.arm == "random distractors"
+    ignorant = history.assign(train_accuracy=history.train_accuracy.where(~trapped, 0.0))
+    nan = history.assign(kl=history.kl.where(~trapped), map_entropy=history.map_entropy * np.nan)
+    for one in (flat, ignorant, nan):
+        assert verdicts(one)["level"] == "undecided"
+
+
 def test_a_rank_turns_shortly_before_the_unseen_are_half_way_or_it_does_not():
     # In the staged runs the rank falls from memorising on: its peak is no turn.
     assert verdicts(staged())["rank-turns"] == "not reproduced"
@@ -85,3 +123,5 @@ def test_a_rank_turns_shortly_before_the_unseen_are_half_way_or_it_does_not():
     turn = (history.epoch == (0.9 * half // 100) * 100).astype(float)
     history["effective_rank"] = history.effective_rank + 50 * turn
     assert verdicts(history)["rank-turns"] == "reproduced"
+    history["effective_rank"] = history.effective_rank.where(turn == 0)
+    assert verdicts(history)["rank-turns"] == "undecided"  # a gap is no peak

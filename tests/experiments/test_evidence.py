@@ -1,5 +1,7 @@
 """The runs of a row by arm, and what happens where some are not there."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -175,7 +177,14 @@ def test_distractors_are_told_where_there_are_any_and_nowhere_else(task: str):
 
 @pytest.mark.parametrize(
     ("value", "written"),
-    [(0.0121, "0.012"), (99.0, "99"), (99.6, "100"), (1432.0, "1,400"), (-864.0, "-860")],
+    [
+        (0.0121, "0.012"),
+        (99.0, "99"),
+        (99.6, "100"),
+        (1432.0, "1,400"),
+        (-864.0, "-860"),
+        (-0.0, "0"),
+    ],
 )
 def test_what_was_seen_is_written_in_digits(value: float, written: str):
     assert spread([value]) == written
@@ -199,6 +208,28 @@ def test_a_run_of_no_arm_is_refused(history: xr.Dataset):
         ROW.label(history.drop_vars("arm").assign_coords(spec=("run", spec)))
 
 
-def test_no_seeds_are_refused():
+@pytest.mark.parametrize("seeds", [(), (5, 5), [0, 1, 0]])
+def test_no_seeds_and_one_seed_twice_are_refused(seeds):
+    with pytest.raises(SettingError, match=r"seeds: got .* allowed: at least one, each once"):
+        ROW.arms(seeds=seeds)
     with pytest.raises(SettingError, match="seeds"):
-        ROW.arms(seeds=())
+        dataclasses.replace(ROW, seeds=seeds).specs()
+
+
+def test_a_row_takes_its_seeds_in_any_sequence_and_can_still_be_hashed():
+    assert dataclasses.replace(ROW, seeds=[5, 6]).seeds == (5, 6)
+    assert hash(dataclasses.replace(ROW, seeds=range(5, 7)).seeds) == hash((5, 6))
+    assert len(ROW.arms(seeds=np.arange(2).tolist())["decay 1"]) == 2
+
+
+def test_a_run_whose_loss_was_never_finite_leaves_its_claims_undecided(history: xr.Dataset):
+    broken = history.assign(train_loss=history.train_loss.where(history.arm != "decay 1"))
+    results = ROW.judge(broken, "classroom", SEEDS)
+    assert {one.verdict for one in results} <= {
+        "undecided",
+        "reproduced",
+        "not reproduced",
+        "partly",
+    }
+    hit = [one for one in results if "decay 1 has no finite loss" in one.seen]
+    assert hit and all(one.verdict == "undecided" for one in hit)

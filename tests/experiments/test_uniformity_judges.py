@@ -1,7 +1,9 @@
 """The judges of token uniformity, on runs whose curves are drawn by hand."""
 
+import numpy as np
 import pytest
 
+from grokkit.experiments import compressibility
 from grokkit.experiments.uniformity import below_null, by_mirror_images, drops, falls_before
 from tests.experiments.drawn import drawn, outcomes
 
@@ -56,3 +58,24 @@ def test_by_mirror_images_is_nearly_all_of_these_and_hardly_any_other(
     ends = {"mirrored_accuracy": mirrored, "unmirrored_accuracy": others}
     runs = drawn({"it": {name: [0.0, 0.0, 0.0, 0.0, end] for name, end in ends.items()}})
     assert outcomes(by_mirror_images("it")(runs)) == [holds]
+
+
+def test_the_least_or_the_last_of_a_run_that_was_cut_short_is_not_known():
+    """It ends at 300 of 400 epochs: what it would have come to is left open."""
+    curves = {
+        "med": [2.0, 0.5, 0.4, 0.4, 0.4],
+        "best_med": [1.0, 0.5, 0.4, 0.4, 0.4],
+        "best_med_null": [0.9] * 5,
+        "test_accuracy": [0.0, 0.1, 0.6, 0.7, 0.8],
+        "effective_rank": [9.0, 8.0, 5.0, 5.0, 5.0],
+    }
+    whole, cut = drawn({"it": curves}), drawn({"it": curves}, cut={"it": 300})
+    judges = (falls_before("it", "med"), below_null("it", "natural"), drops("it"))
+    assert [outcomes(judge(whole)) for judge in judges] == [[True], [True], [False]]
+    assert [outcomes(judge(cut)) for judge in judges] == [[None]] * 3
+    assert compressibility.arrives(whole, "it", "effective_rank").values == [200]
+    assert np.isnan(compressibility.arrives(cut, "it", "effective_rank").values).all()
+
+
+def test_a_curve_of_nothing_is_neither_down_nor_up():
+    assert outcomes(falls_before("it", "med")(drawn({"it": {"med": [np.nan] * 5}}))) == [None]

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from grokkit.errors import refuse
 from grokkit.experiments import Evidence, Row, Size
-from grokkit.training import any_specs_of
+from grokkit.training import Spec, any_specs_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -31,7 +31,11 @@ class Present(Evidence):
     """
 
     def __init__(self, row: Row, history: "xr.Dataset | None", size: Size = "classroom") -> None:
-        there = dict.fromkeys([] if history is None else any_specs_of(history))
+        there: dict[Spec, None] = {}
+        if history is not None:  # a run whose loss was never finite has nothing to draw
+            drawn = history.train_loss.notnull().any("epoch").values
+            specs = zip(any_specs_of(history), drawn, strict=True)
+            there = dict.fromkeys(spec for spec, has_records in specs if has_records)
         every = row.arms(size, sorted({spec.seed for spec in there})) if there else {}
         arms = {
             name: kept
