@@ -205,9 +205,10 @@ CEILING = Row(
         Claim(
             "polynomial-ceiling-again/mirror-images",
             "What is right of x^2 + xy + y^2, 0.7 of it trained on, are the mirror images of "
-            "train pairs, and nothing else.",
+            "train pairs, and hardly anything else.",
             "ours: seen on seeds 0 to 4",
             uniformity.by_mirror_images("x^2+xy+y^2, fraction 0.7"),
+            afterwards="it had said 'nothing else'; the rule always left a tenth",
         ),
     ),
 )

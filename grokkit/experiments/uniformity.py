@@ -189,7 +189,8 @@ CEILING = Row(
         ),
         Claim(
             "polynomial-ceiling/mirror-images",
-            "With more data what is right are the mirror images of train pairs, and nothing else.",
+            "With more data what is right are the mirror images of train pairs, and hardly "
+            "anything else.",
             "ours: the paper does not tell them apart",
             by_mirror_images("x^2+xy+y^2, fraction 0.7"),
             afterwards="added once its runs had been seen",

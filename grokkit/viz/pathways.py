@@ -209,7 +209,8 @@ def _accuracies(ax: Axes, mine: "xr.Dataset", bare: "xr.Dataset | None") -> None
     for name, label in (("train", "train"), ("test", "test (unseen)")):
         _band(ax, mine, mine[f"{name}_accuracy"], label=label, **LOOKS[name].line)
     ax.set(ylim=(-0.02, 1.05), ylabel="share of right answers")
-    ax.legend(loc="center left")
+    # Above the panel: the curves of some placement go through every corner of it.
+    ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, fontsize=8, columnspacing=1.2)
 
 
 def _entropies(ax: Axes, mine: "xr.Dataset", bare: "xr.Dataset | None", most: float) -> None:

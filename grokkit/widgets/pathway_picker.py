@@ -50,7 +50,8 @@ class PathwayPicker(PictureWidget):
             value=first,
             description="LayerNorm",
             style=label(),
-            layout={"width": "560px", "max_width": "100%"},
+            readout=False,  # the headline of the picture says it, and has the room
+            layout={"width": "460px", "max_width": "100%"},
         )
         super().__init__([row(self.placement)], [self.placement])
 
