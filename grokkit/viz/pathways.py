@@ -208,9 +208,9 @@ def _accuracies(ax: Axes, mine: "xr.Dataset", bare: "xr.Dataset | None") -> None
         _band(ax, bare, bare.test_accuracy, PALE, label="test, no norm", linewidth=1.4)
     for name, label in (("train", "train"), ("test", "test (unseen)")):
         _band(ax, mine, mine[f"{name}_accuracy"], label=label, **LOOKS[name].line)
-    ax.set(ylim=(-0.02, 1.05), ylabel="share of right answers")
-    # Above the panel: the curves of some placement go through every corner of it.
-    ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, fontsize=8, columnspacing=1.2)
+    # Above 1: the curves of some placement go through every corner below.
+    ax.set(ylim=(-0.02, 1.22), yticks=np.linspace(0, 1, 6), ylabel="share of right answers")
+    ax.legend(loc="upper center", ncols=3)
 
 
 def _entropies(ax: Axes, mine: "xr.Dataset", bare: "xr.Dataset | None", most: float) -> None:
