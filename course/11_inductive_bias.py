@@ -345,9 +345,8 @@ from grokkit.experiments.compressibility import arrives
 
 def ahead_of_grok(mine, name):
     """In how many of the runs that grok it is there by 0.9 of the epoch."""
-    its = grokked[name]
-    early = [e for e, came in zip(mine.sooner(its, 0.9), its.reached, strict=True) if came]
-    return f"ahead in {early.count(True)} of {len(early)} that grok"
+    early = mine.foretells(grokked[name], 0.9)  # None where no grok came
+    return f"ahead in {early.count(True)} of {5 - early.count(None)} that grok"
 
 
 for variable in ("effective_rank", "alpha"):

@@ -597,10 +597,8 @@ beside("13 rules that hold on fresh seeds", my_rules_that_hold, held)
 for words, name in (("seeds 0 to 4", "ln-placement"), ("seeds 5 to 9", "ln-placement-again")):
     found = experiments.row(name).evidence(experiments.recorded(name))
     for arm in ("M", "M+A*", "A*", "none", "A^v"):
-        its = found.grokked(arm, 0.95)
-        ahead = zip(rank_falls(found, arm).sooner(its, 0.9), its.reached, strict=True)
-        early = [one for one, came in ahead if came]
-        words += f";  {arm} {early.count(True)} of {len(early)}"
+        early = rank_falls(found, arm).foretells(found.grokked(arm, 0.95), 0.9)
+        words += f";  {arm} {early.count(True)} of {5 - early.count(None)}"
     print(words)
 
 # %% [markdown]

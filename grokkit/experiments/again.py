@@ -42,11 +42,8 @@ def rank_foretells(evidence: Evidence) -> list[Part]:
     parts = []
     for arm in COMPARED:
         mine, its = rank_falls(evidence, arm), evidence.grokked(arm, 0.95)
-        # Where no grok has come, nothing was foretold or missed.
-        pairs = zip(mine.sooner(its, 0.9), its.reached, strict=True)
-        outcomes = [early if came else None for early, came in pairs]
         says = f"{arm}: down to 3/4 by 0.9 of the grok's epoch"
-        parts.append(part(says, outcomes, f"{mine} against {its}"))
+        parts.append(part(says, mine.foretells(its, 0.9), f"{mine} against {its}"))
     mine, its = rank_falls(evidence, "A^qk"), evidence.grokked("A^qk", 0.95)
     waits = zip(evidence.memorised("A^qk").reached, its.reached, strict=True)
     silent = [

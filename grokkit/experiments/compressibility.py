@@ -50,11 +50,8 @@ def leads(variable: str) -> Judge:
         parts = []
         for arm in COMPARED:
             mine, its = arrives(evidence, arm, variable), evidence.grokked(arm, 0.95)
-            # Where no grok has come, nothing was led.
-            pairs = zip(mine.sooner(its, 0.9), its.reached, strict=True)
-            outcomes = [early if came else None for early, came in pairs]
             says = f"{arm}: arrived by 0.9 of the grok's epoch"
-            parts.append(part(says, outcomes, f"{mine} against {its}"))
+            parts.append(part(says, mine.foretells(its, 0.9), f"{mine} against {its}"))
         return parts
 
     return judge

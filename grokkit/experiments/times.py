@@ -73,6 +73,14 @@ class Times:
         pairs = zip(self.values, self.last, other.values, other.last, strict=True)
         return [_sooner(a, a_last, factor * b, factor * b_last) for a, a_last, b, b_last in pairs]
 
+    def foretells(self, other: "Times", factor: float | int) -> list[bool | None]:
+        """As :meth:`sooner`, but None where the other's epoch did not come.
+
+        What comes before something that never comes has foretold nothing.
+        """
+        pairs = zip(self.sooner(other, factor), other.reached, strict=True)
+        return [early if came else None for early, came in pairs]
+
     def ratio_within(
         self, other: "Times", low: float | int, high: float | int
     ) -> list[bool | None]:

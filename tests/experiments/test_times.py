@@ -45,6 +45,13 @@ def test_which_came_sooner_is_said_only_if_it_is_known(
     assert of(mine, last=1000).sooner(of(its, last=1000), factor) == [known]
 
 
+@pytest.mark.parametrize(
+    ("mine", "its", "known"), [(100, 200, True), (190, 200, False), (100, NAN, None)]
+)
+def test_nothing_is_foretold_where_nothing_came(mine: float, its: float, known: bool | None):
+    assert of(mine).foretells(of(its), 0.9) == [known]
+
+
 def test_runs_of_different_length_are_compared_by_their_own_last_epoch():
     assert of(NAN, last=500).sooner(of(400, last=16_000)) == [False]
     assert of(NAN, last=500).sooner(of(600, last=16_000)) == [None]

@@ -11,7 +11,7 @@ NEW = ("norm", "layers", "causal", "readout_scale", "init", "toeplitz_length")
 
 LATER = {
     "ln-placement", "readout-scale", "lr-and-decay", "med-tracking", "holes", "toeplitz",
-    "polynomial-ceiling", "depth",
+    "polynomial-ceiling", "depth", "ln-placement-again", "polynomial-ceiling-again",
 }  # fmt: skip
 """The recordings of what the model has learned since."""
 
