@@ -75,7 +75,7 @@ def main(argv: Sequence[str]) -> int:
     results = []
     for row in rows:
         history = experiments.recorded(row.name, options.size) if given is None else given
-        seeds = _seeds(given) or row.seeds
+        seeds = row.seeds if given is None else _seeds(given)
         results += row.judge(history, options.size, seeds)
         if seeds != row.seeds:
             own, these = (", ".join(map(str, one)) for one in (row.seeds, seeds))
@@ -114,11 +114,11 @@ def _load(file: Path) -> "xr.Dataset":
     return load_history(file)
 
 
-def _seeds(given: "xr.Dataset | None") -> tuple[int, ...] | None:
-    """The seeds to judge by: of a History that was given, those that it has."""
+def _seeds(given: "xr.Dataset") -> tuple[int, ...]:
+    """The seeds of a History that was given: what is claimed is asked of them."""
     from grokkit.training import any_specs_of
 
-    return None if given is None else tuple(sorted({spec.seed for spec in any_specs_of(given)}))
+    return tuple(sorted({spec.seed for spec in any_specs_of(given)}))
 
 
 def _document(options: Options) -> int:

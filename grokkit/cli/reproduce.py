@@ -88,13 +88,10 @@ def _check(options: Options) -> "list[Row]":
     if not options.names:
         refuse("names", "", f"one or more of {', '.join(experiments.ROWS)}")
     rows = [experiments.row(name) for name in dict.fromkeys(options.names)]
-    if options.seeds is not None:
-        for seed in options.seeds:
-            check_int("seeds", seed, 0)
-        if not options.seeds or len(set(options.seeds)) < len(options.seeds):
-            refuse("seeds", options.seeds, "at least one, each once")
+    for seed in options.seeds or ():
+        check_int("seeds", seed, 0)
     for row in rows:
-        if not row.arms() and options.seeds not in (None, row.seeds):
+        if not row.arms(options.size, options.seeds) and options.seeds not in (None, row.seeds):
             refuse("seeds", options.seeds, f"{row.seeds} for {row.name}, which trains none")
         if options.record and row.kept_with is not None:
             refuse("record", row.name, f"{row.kept_with}: its recording has these runs, too")

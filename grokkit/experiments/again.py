@@ -12,6 +12,7 @@ from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.compressibility import COMPARED
 from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import Judge, all_of, if_known, never_groks, part, spread
+from grokkit.experiments.outcomes import negated, where
 from grokkit.experiments.row import Arms, Row, Size
 from grokkit.experiments.signals import BASE, SIGNALS, arrivals, ways
 from grokkit.experiments.three_accounts import TRAPPED
@@ -45,11 +46,9 @@ def rank_foretells(evidence: Evidence) -> list[Part]:
         says = f"{arm}: down to 3/4 by 0.9 of the grok's epoch"
         parts.append(part(says, mine.foretells(its, 0.9), f"{mine} against {its}"))
     mine, its = rank_falls(evidence, "A^qk"), evidence.grokked("A^qk", 0.95)
-    waits = zip(evidence.memorised("A^qk").reached, its.reached, strict=True)
-    silent = [
-        not down if known and came is False and down is not None else None
-        for down, (known, came) in zip(mine.reached, waits, strict=True)
-    ]
+    pairs = zip(evidence.memorised("A^qk").reached, its.reached, strict=True)
+    waits = [known and came is False for known, came in pairs]
+    silent = where(waits, negated(mine.reached))
     return [*parts, part("A^qk: not down to 3/4", silent, str(mine))]
 
 
@@ -62,8 +61,8 @@ def mirror_images_at_once(evidence: Evidence) -> list[Part]:
         mine = evidence.times(arm, right)
         seen = runs.mirrored_accuracy.notnull().any("epoch").values
         known = [there and came for there, came in zip(seen, its.reached, strict=True)]
-        by_then = [b if k else None for b, k in zip(mine.sooner(its, 2), known, strict=True)]
-        outcomes = by_then if arm in QUICK else [None if b is None else not b for b in by_then]
+        by_then = where(known, mine.sooner(its, 2))
+        outcomes = by_then if arm in QUICK else negated(by_then)
         says = f"{arm}: half of the mirrored pairs {'' if arm in QUICK else 'not '}right by twice"
         parts.append(part(f"{says} the epoch of memorising", outcomes, f"{mine} against {its}"))
     return parts
@@ -112,8 +111,7 @@ def stays_away(name: str) -> Judge:
                 strict=True,
             )
         ]
-        pairs = zip(mine.reached, known, strict=True)
-        outcomes = [not one if sure and one is not None else None for one, sure in pairs]
+        outcomes = where(known, negated(mine.reached))
         return [part(f"{TRAPPED}: {name} not for good at its mark", outcomes, str(mine))]
 
     return judge

@@ -12,6 +12,7 @@ from jaxtyping import Float
 
 from grokkit.experiments.claims import Part
 from grokkit.experiments.evidence import Evidence
+from grokkit.experiments.outcomes import negated
 from grokkit.experiments.times import Times
 
 Judge = Callable[[Evidence], Sequence[Part]]
@@ -85,10 +86,9 @@ def never_groks(*arms: str, accuracy: float = 0.99) -> Judge:
         parts = []
         for arm in arms:
             times = evidence.grokked(arm, accuracy)
-            outcomes = [None if one is None else not one for one in times.reached]
             final = spread(evidence.final(arm, "test_accuracy"))
             seen = f"{times}, test accuracy {final} at the end"
-            parts.append(part(f"{arm} does not reach {accuracy:g}", outcomes, seen))
+            parts.append(part(f"{arm} does not reach {accuracy:g}", negated(times.reached), seen))
         return parts
 
     return judge

@@ -22,6 +22,7 @@ from grokkit.diagnostics.concordance import LARGEST
 from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import Judge, all_of, if_known, never_groks, part, spread
+from grokkit.experiments.outcomes import negated
 from grokkit.experiments.row import Arms, Row, Size
 from grokkit.experiments.settings import kl, slow
 from grokkit.experiments.signals import BASE, FALLING, RANKED, SIGNALS, arrivals, gone, ways
@@ -167,10 +168,8 @@ def no_better_than_shuffled(arm: str) -> Judge:
 
     def judge(evidence: Evidence) -> list[Part]:
         (found,) = below_null(arm, "natural")(evidence)
-        outcomes = [None if one is None else not one for one in found.outcomes]
-        return [
-            part(f"{arm}: relative MED not below that of all shuffled orders", outcomes, found.seen)
-        ]
+        says = f"{arm}: relative MED not below that of all shuffled orders"
+        return [part(says, negated(found.outcomes), found.seen)]
 
     return judge
 

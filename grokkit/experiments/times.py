@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float
 
+from grokkit.experiments.outcomes import where
+
 
 @dataclass(frozen=True, eq=False)
 class Times:
@@ -78,8 +80,7 @@ class Times:
 
         What comes before something that never comes has foretold nothing.
         """
-        pairs = zip(self.sooner(other, factor), other.reached, strict=True)
-        return [early if came else None for early, came in pairs]
+        return where(other.reached, self.sooner(other, factor))
 
     def ratio_within(
         self, other: "Times", low: float | int, high: float | int

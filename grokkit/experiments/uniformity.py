@@ -23,6 +23,7 @@ from grokkit.experiments.judges import (
     spread,
     unless_cut_short,
 )
+from grokkit.experiments.outcomes import where
 from grokkit.experiments.row import Arms, Row, Size
 from grokkit.tasks import PrimeField
 from grokkit.training import RunSpec, presets
@@ -78,12 +79,8 @@ def falls_before(arm: str, variable: str) -> Judge:
         mine, half = evidence.times(arm, down), evidence.grokked(arm, 0.5)
         # The least so far of a run that was cut short need not be its least.
         known = evidence.whole(arm) & np.isfinite(least.values)
-        outcomes = [
-            None if not sure else one and bool(fell)
-            for one, fell, sure in zip(
-                mine.sooner(half), (least < start).values, known, strict=True
-            )
-        ]
+        fell = zip(mine.sooner(half), (least < start).values, strict=True)
+        outcomes = where(known, [early and bool(down) for early, down in fell])
         name = variable.replace("_", " ")
         says = f"{arm}: {name} half-way down before test accuracy 0.5"
         first, lowest = (spread(one.values.tolist()) for one in (start, least))
