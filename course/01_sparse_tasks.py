@@ -305,4 +305,4 @@ experiments.Table(
 #   arXiv 2605.15787: Definition 3.1 (sparse tasks), section 5.1 (phases), Figure 1.
 # - A. Power et al., *Grokking: Generalization Beyond Overfitting on Small Algorithmic
 #   Datasets*, arXiv 2201.02177: the first report.
-# - Code: [`grokkit/tasks`](../grokkit/tasks), [`grokkit/training`](../grokkit/training).
+# - Code: [`grokkit/tasks`](../grokkit/tasks), [`grokkit/engine`](../grokkit/engine).

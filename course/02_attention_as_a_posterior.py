@@ -26,7 +26,7 @@ import torch
 import grokkit
 from grokkit import experiments, viz
 from grokkit.classroom import beside
-from grokkit.training import Trainer
+from grokkit.engine import Trainer
 
 # %% [markdown]
 # ## 1. The attention step, by hand
@@ -276,7 +276,7 @@ for one in trainers.values():
     one.advance()
 
 # %%
-from grokkit.training.history import to_history
+from grokkit.runtime.history import to_history
 from grokkit.viz.style import curve, epoch_axis, picture, style, titles
 
 histories = {kind: to_history(one).isel(run=0) for kind, one in trainers.items()}

@@ -30,7 +30,7 @@ import grokkit
 from grokkit import experiments, runs, theory, viz
 from grokkit.classroom import beside
 from grokkit.diagnostics import hindsight_conditions
-from grokkit.training import Trainer
+from grokkit.engine import Trainer
 from grokkit.viz.style import picture, style, titles
 from grokkit.widgets import ConditionPlane, RoutingPlayground
 

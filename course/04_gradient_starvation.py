@@ -28,8 +28,8 @@ import grokkit
 from grokkit import experiments, viz
 from grokkit.classroom import beside
 from grokkit.diagnostics import memorise_epoch
-from grokkit.training import Trainer
-from grokkit.training.history import to_history
+from grokkit.engine import Trainer
+from grokkit.runtime.history import to_history
 
 live = grokkit.presets["live"]
 

@@ -30,9 +30,9 @@ import grokkit
 from grokkit import experiments, runs, theory, viz, widgets
 from grokkit.classroom import beside
 from grokkit.diagnostics import grok_epoch, memorise_epoch, phase_borders, plateau_lengths
+from grokkit.engine import Trainer
 from grokkit.model import MLP_WEIGHTS
-from grokkit.training import Trainer
-from grokkit.training.history import to_history
+from grokkit.runtime.history import to_history
 
 live = grokkit.presets["live"]
 
@@ -576,6 +576,6 @@ widgets.LiveTraining()
 #   X. Chen et al., *Symbolic Discovery of Optimization Algorithms*, arXiv 2302.06675 (Lion);
 #   K. Jordan et al., *Muon: an optimizer for hidden layers in neural networks* (2024).
 # - Code: [`theory/contraction.py`](../grokkit/theory/contraction.py) (the bounds, the bracket),
-#   [`training/contraction.py`](../grokkit/training/contraction.py) (the books, for any run),
+#   [`engine/contraction.py`](../grokkit/engine/contraction.py) (the books, for any run),
 #   [`diagnostics/phases.py`](../grokkit/diagnostics/phases.py) (the rule),
 #   [`experiments/four_phases.py`](../grokkit/experiments/four_phases.py) (the claims).

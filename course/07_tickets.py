@@ -34,9 +34,9 @@ import grokkit
 from grokkit import experiments, runs, viz
 from grokkit.classroom import beside
 from grokkit.diagnostics import grok_epoch
+from grokkit.engine import Trainer, load_weights
 from grokkit.model import Batch, Transformer
 from grokkit.tickets import Pruning, Ticket, prunable, prune, save_ticket, shuffled
-from grokkit.training import Trainer, load_weights
 
 live = grokkit.presets["live"]
 
@@ -341,5 +341,5 @@ experiments.claims("tickets")
 #   Networks*, arXiv 1803.03635: pruning, rewinding, and what a winning ticket is.
 # - Code: [`tickets/pruning.py`](../grokkit/tickets/pruning.py) (from weights to a mask),
 #   [`tickets/comparison.py`](../grokkit/tickets/comparison.py) (the fair race),
-#   [`training/ticket.py`](../grokkit/training/ticket.py) (how a run wears a mask),
+#   [`engine/ticket.py`](../grokkit/engine/ticket.py) (how a run wears a mask),
 #   [`experiments/tickets.py`](../grokkit/experiments/tickets.py) (the claims).

@@ -34,7 +34,9 @@ from grokkit.diagnostics import (
     phase_borders,
     summed_head_mass,
 )
+from grokkit.engine import Trainer, load_weights
 from grokkit.model import Transformer
+from grokkit.runtime.history import to_history
 from grokkit.tasks import (
     AutoregressiveParity,
     LongerAddition,
@@ -42,8 +44,6 @@ from grokkit.tasks import (
     ModularMultiplication,
     PermutationComposition,
 )
-from grokkit.training import Trainer, load_weights
-from grokkit.training.history import to_history
 
 live = grokkit.presets["live"]
 
@@ -666,7 +666,7 @@ for row in rows:
 # - *Grokking as Structural Inference: Transformers Need Bayesian Lottery Tickets*,
 #   arXiv 2605.15787: Figures 6 and 7 (priors), 8 (routing), 9 (geometry), 10 (tasks), 11
 #   (assumptions), Conjectures E.1 and E.2, Appendix G (next-token prediction).
-# - Code: [`grokkit/tasks`](../grokkit/tasks), [`grokkit/training/priors`](../grokkit/training/priors),
+# - Code: [`grokkit/tasks`](../grokkit/tasks), [`grokkit/engine/priors`](../grokkit/engine/priors),
 #   [`grokkit/theory/heads.py`](../grokkit/theory/heads.py),
 #   [`grokkit/theory/variance.py`](../grokkit/theory/variance.py),
 #   [`grokkit/experiments`](../grokkit/experiments).

@@ -37,9 +37,9 @@ from grokkit.diagnostics import (
     restricted_loss,
     sum_power,
 )
+from grokkit.engine import Trainer, load_weights
 from grokkit.model import Batch, Transformer, cross_entropy
-from grokkit.training import Trainer, load_weights
-from grokkit.training.history import to_history
+from grokkit.runtime.history import to_history
 from grokkit.viz.style import picture, titles
 
 p = 43
@@ -589,4 +589,4 @@ for name in ("attention (KL)", "waves in the logits"):
 # - *Grokking as Structural Inference: Transformers Need Bayesian Lottery Tickets*,
 #   arXiv 2605.15787: attention as structure, the KL prior.
 # - Code: [`grokkit/diagnostics/fourier.py`](../grokkit/diagnostics/fourier.py),
-#   [`grokkit/training/weights.py`](../grokkit/training/weights.py).
+#   [`grokkit/engine/weights.py`](../grokkit/engine/weights.py).

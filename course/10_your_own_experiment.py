@@ -34,8 +34,9 @@ import grokkit
 from grokkit import experiments, runs, viz
 from grokkit.classroom import beside, kept
 from grokkit.diagnostics import grok_epoch
+from grokkit.engine import grid
 from grokkit.experiments import Claim, Part, Row
-from grokkit.training import grid, sweep
+from grokkit.runtime import sweep
 from grokkit.viz.rows.present import Present
 from grokkit.viz.rows.strips import strip_figure
 
@@ -451,4 +452,4 @@ for share in (0.9, 0.8, 0.7):
 # - B. Nosek et al., *The preregistration revolution*, PNAS 115 (2018): why to seal a claim.
 # - Code: [`grokkit/experiments/claims.py`](../grokkit/experiments/claims.py) (the rule),
 #   [`grokkit/experiments/times.py`](../grokkit/experiments/times.py) (censoring),
-#   [`grokkit/training/sweep.py`](../grokkit/training/sweep.py).
+#   [`grokkit/runtime/sweep.py`](../grokkit/runtime/sweep.py).

@@ -33,9 +33,9 @@ from torch.nn import functional
 from grokkit import experiments, viz, widgets
 from grokkit.classroom import beside
 from grokkit.diagnostics import grok_epoch, memorise_epoch
+from grokkit.engine import Trainer
 from grokkit.model import Transformer
-from grokkit.training import Trainer
-from grokkit.training.history import to_history
+from grokkit.runtime.history import to_history
 
 # %% [markdown]
 # ## 1. What a norm does to a step

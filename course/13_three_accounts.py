@@ -46,10 +46,10 @@ from grokkit.diagnostics import (
     token_uniformity,
     way,
 )
+from grokkit.engine import load_weights
 from grokkit.experiments.again import rank_falls
 from grokkit.experiments.signals import RANKED, SIGNALS, arrivals, gone
 from grokkit.model import Batch, Transformer
-from grokkit.training import load_weights
 
 # %% [markdown]
 # ## 1. All instruments on one table

@@ -96,7 +96,7 @@ if check.ex_7_1.solved and check.ex_7_2.solved:
 
     import grokkit
     from grokkit.tickets import Ticket, save_ticket
-    from grokkit.training import Trainer
+    from grokkit.engine import Trainer
 
     spec = grokkit.presets["live"].with_(p=13, train_fraction=0.7, epochs=150)
     trainer = Trainer([spec])

@@ -155,7 +155,7 @@ if check.ex_8_4.solved:
     from dataclasses import dataclass
 
     import grokkit
-    from grokkit.training.priors import Prior, register_prior
+    from grokkit.engine.priors import Prior, register_prior
 
     @register_prior("mine")
     @dataclass(frozen=True)

@@ -46,7 +46,7 @@ def spectrum(embedding):
 
 # %%
 from grokkit import viz
-from grokkit.training import load_weights
+from grokkit.engine import load_weights
 
 
 def spectrum_figure(power_of):
@@ -250,7 +250,7 @@ check.ex_9_4(key_set, shared)
 # %%
 if check.ex_9_1.solved and check.ex_9_4.solved:
     import grokkit
-    from grokkit.training import Trainer
+    from grokkit.engine import Trainer
 
     base = grokkit.presets["live"].with_(
         p=23, train_fraction=0.7, prior="kl", epochs=300, record_every=300

@@ -137,7 +137,7 @@ def experiment(base, strength, seeds):
 check.ex_10_3(experiment)
 
 # %% [markdown]
-# What there would be to run (`sweep(specs, "my_runs")` from `grokkit.training` runs such a list, and
+# What there would be to run (`sweep(specs, "my_runs")` from `grokkit.runtime` runs such a list, and
 # goes on where it was stopped; these take a few minutes):
 
 # %%

@@ -18,18 +18,20 @@ if TYPE_CHECKING:
         bench,
         classroom,
         diagnostics,
+        engine,
         experiments,
         images,
         model,
         runs,
+        runtime,
         tasks,
         theory,
         tickets,
-        training,
         viz,
         widgets,
     )
-    from grokkit.training import RunSpec, grid, load_history, presets, train
+    from grokkit.engine import RunSpec, grid, presets
+    from grokkit.runtime import load_history, train
 
 __version__ = "0.1.0"
 
@@ -37,24 +39,25 @@ __all__ = ["RunSpec", "__version__", "grid", "load_history", "presets", "train"]
 
 # Where each name of the face lives.
 _FACE = {
-    "RunSpec": "grokkit.training",
-    "grid": "grokkit.training",
-    "load_history": "grokkit.training",
-    "presets": "grokkit.training",
-    "train": "grokkit.training",
+    "RunSpec": "grokkit.engine",
+    "grid": "grokkit.engine",
+    "load_history": "grokkit.runtime",
+    "presets": "grokkit.engine",
+    "train": "grokkit.runtime",
 }
 _ROOMS = (
     "bench",
     "classroom",
     "diagnostics",
+    "engine",
     "experiments",
     "images",
     "model",
     "runs",
+    "runtime",
     "tasks",
     "theory",
     "tickets",
-    "training",
     "viz",
     "widgets",
 )

@@ -7,7 +7,7 @@ text. So a field that is added to a dataclass of settings is declared with :data
 
 and is written only where it differs from its default; where it is missing it has its
 default. A file from before reads as ever, and a spec that does not use the new setting is
-written as ever. Keys (:mod:`grokkit.training.keys`) leave out every default anyway.
+written as ever. Keys (:mod:`grokkit.runtime.keys`) leave out every default anyway.
 """
 
 from collections.abc import Mapping

@@ -214,7 +214,7 @@ check.ex_3_4(gamma_of, least_pair_mass)
 if check.ex_3_4.solved:
     import grokkit
     from grokkit import theory
-    from grokkit.training import Trainer
+    from grokkit.engine import Trainer
 
     spec = grokkit.presets["live"].with_(p=13, train_fraction=0.7, epochs=200)
     data = spec.task.build(seed=0)

@@ -95,8 +95,8 @@ check.ex_5_2(hold_norm)
 # %%
 if check.ex_5_2.solved:
     import grokkit
+    from grokkit.engine import Trainer
     from grokkit.model import MLP_WEIGHTS
-    from grokkit.training import Trainer
 
     def hold_by_hand(trainer):
         now = {name: trainer.weights[name].detach() for name in trainer.weights}
@@ -222,8 +222,8 @@ check.ex_5_4(predict, first_at)
 # %%
 if check.ex_5_4.solved:
     from grokkit import presets
-    from grokkit.training import Trainer as Training
-    from grokkit.training.contraction import measure_contraction
+    from grokkit.engine import Trainer as Training
+    from grokkit.engine.contraction import measure_contraction
 
     training = Training([presets["live"].with_(p=17, epochs=220)])
     training.advance(80)  # by then it has memorised

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from grokkit.training.spec import FAMILIES
+from grokkit.engine.spec import FAMILIES
 
 
 def grokkits(family: str) -> dict[str, type[Any]]:

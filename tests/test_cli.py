@@ -15,9 +15,10 @@ import grokkit
 from grokkit.cli import COMMANDS, main
 from grokkit.cli import train as cli_train
 from grokkit.cli.options import attributes, chunks, in_words, plain
-from grokkit.training import RunSpec, load_history, presets, specs_of
-from grokkit.training.spec import FAMILIES, PARTS
-from grokkit.training.trainer import Records
+from grokkit.engine import RunSpec, presets
+from grokkit.engine.spec import FAMILIES, PARTS
+from grokkit.engine.trainer import Records
+from grokkit.runtime import load_history, specs_of
 from tests.kinds import grokkits
 
 SMALL = [
@@ -223,7 +224,7 @@ def test_an_unknown_command_is_refused(capsys: pytest.CaptureFixture[str]):
 def test_output_that_cannot_be_written_is_refused_before_training(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
-    monkeypatch.setattr("grokkit.training.train", lambda *_, **__: pytest.fail("trained"))
+    monkeypatch.setattr("grokkit.runtime.train", lambda *_, **__: pytest.fail("trained"))
     Path("file").touch()
     assert main(["train", "--out", "file"]) == 2
     assert "out: got 'file'" in capsys.readouterr().err
@@ -257,7 +258,7 @@ def test_an_interrupt_before_the_first_record_leaves_nothing(
     def stopped(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("grokkit.training.train", stopped)
+    monkeypatch.setattr("grokkit.runtime.train", stopped)
     assert main(["train", *SMALL, "--out", "new/folder"]) == 130
     assert capsys.readouterr().err == (
         "grokkit train: interrupted before the first record; nothing written\n"

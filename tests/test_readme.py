@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from grokkit.cli import main
-from grokkit.training import grid, presets
-from grokkit.training.sweep import load_sweep
+from grokkit.engine import grid, presets
+from grokkit.runtime.sweep import load_sweep
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

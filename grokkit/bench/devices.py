@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 import torch
 
-from grokkit.training import RunSpec, Trainer, grid
+from grokkit.engine import RunSpec, Trainer, grid
 
 
 def device_report(

@@ -11,8 +11,8 @@ import numpy as np
 import torch
 
 from grokkit.bench.contenders import CONTENDERS
-from grokkit.training import RunSpec
-from grokkit.training.trainer import one_thread
+from grokkit.engine import RunSpec
+from grokkit.engine.trainer import one_thread
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def machine() -> str:
 
 _CHILD = """
 import resource, sys
-from grokkit.training import RunSpec, Trainer
+from grokkit.engine import RunSpec, Trainer
 Trainer([RunSpec.from_json(sys.argv[1])]).advance(int(sys.argv[2]))
 try:
     # getrusage would count what the parent had in use when it started this process.

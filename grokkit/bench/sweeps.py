@@ -3,7 +3,8 @@
 import time
 from dataclasses import dataclass
 
-from grokkit.training import RunSpec, grid, train
+from grokkit.engine import RunSpec, grid
+from grokkit.runtime import train
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,8 @@ def check_installation() -> None:
             raise ModuleNotFoundError(line) from problem
         print(f"{name} {version(name)}")
 
-    from grokkit.training import presets, train
+    from grokkit.engine import presets
+    from grokkit.runtime import train
 
     spec = presets["live"].with_(epochs=100)
     started = time.perf_counter()

@@ -45,7 +45,7 @@ def main(argv: Sequence[str]) -> int:
 
     from grokkit import bench
     from grokkit.cli.train import check_device
-    from grokkit.training import RunSpec
+    from grokkit.engine import RunSpec
 
     check_device(options.device)
     spec = RunSpec().with_(p=options.p, train_fraction=options.train_fraction)

@@ -109,21 +109,21 @@ def _check(options: Options) -> None:
 
 
 def _load(file: Path) -> "xr.Dataset":
-    from grokkit.training import load_history
+    from grokkit.runtime import load_history
 
     return load_history(file)
 
 
 def _seeds(given: "xr.Dataset") -> tuple[int, ...]:
     """The seeds of a History that was given: what is claimed is asked of them."""
-    from grokkit.training import any_specs_of
+    from grokkit.runtime import any_specs_of
 
     return tuple(sorted({spec.seed for spec in any_specs_of(given)}))
 
 
 def _document(options: Options) -> int:
+    from grokkit.engine.files import write_whole
     from grokkit.experiments.results import document
-    from grokkit.training.files import write_whole
 
     text = document()
     if options.out is not None:
@@ -151,7 +151,7 @@ def _draw(row: "Row", history: "xr.Dataset | None", size: Size, figures: Path | 
     if figures is None:
         return
     from grokkit import experiments, viz
-    from grokkit.training.files import write_whole
+    from grokkit.engine.files import write_whole
 
     name = experiments.name_at(row.name, size)
     if history is None and (row.arms(size) or size != "classroom"):

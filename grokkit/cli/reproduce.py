@@ -61,7 +61,7 @@ def main(argv: Sequence[str]) -> int:
         2 for a name or a setting that makes no sense; 130 if it was interrupted.
     """
     options = parse(Options, argv, PROG)
-    from grokkit.training import CheckpointError, RunsFailed
+    from grokkit.runtime import CheckpointError, RunsFailed
 
     rows = _check(options)
     for row in rows:
@@ -128,7 +128,7 @@ def _tell(row: "Row", options: Options) -> None:
 def _reproduce(row: "Row", options: Options) -> None:
     """Train, judge, write; in the end say what was found."""
     from grokkit import experiments, runs, viz
-    from grokkit.training.files import write_whole
+    from grokkit.engine.files import write_whole
 
     history, results = experiments.reproduce(
         row,

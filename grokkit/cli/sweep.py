@@ -48,7 +48,7 @@ def main(argv: Sequence[str]) -> int:
     """
     options = parse(Options, argv, PROG)
     from grokkit.diagnostics import grok_epoch
-    from grokkit.training import CheckpointError, RunsFailed, load_sweep, sweep
+    from grokkit.runtime import CheckpointError, RunsFailed, load_sweep, sweep
 
     # The workers of a cluster may have what this machine has not.
     if options.scheduler is None:

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
 from grokkit.cli.options import attributes, chosen, parse, told, unchecked
+from grokkit.engine.interrupts import interrupts_held
+from grokkit.engine.presets import for_kinds, presets
+from grokkit.engine.spec import FAMILIES, PARTS, RunSpec
 from grokkit.errors import refuse
-from grokkit.training.interrupts import interrupts_held
-from grokkit.training.presets import for_kinds, presets
-from grokkit.training.spec import FAMILIES, PARTS, RunSpec
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -48,7 +48,7 @@ def main(argv: Sequence[str]) -> int:
     spec, output = read(argv)
     check_device(output.device)
     with folder_for_output(output) as folder:
-        from grokkit.training import train
+        from grokkit.runtime import train
 
         try:
             history = train(spec, device=output.device, progress=not output.quiet)
@@ -121,7 +121,7 @@ def summary(history: "xr.Dataset") -> str:
 
 def write(history: "xr.Dataset", folder: Path) -> list[Path]:
     """Write the History and its picture; the History first, as it cannot be made again."""
-    from grokkit.training import save_history
+    from grokkit.runtime import save_history
     from grokkit.viz import four_panels, png
 
     paths = [folder / name for name in FILES]

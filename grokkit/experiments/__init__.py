@@ -46,7 +46,7 @@ from grokkit.experiments.reproduce import differences, name_at, plan, reproduce,
 from grokkit.experiments.row import SEEDS, SIZES, Arms, Row, Size
 from grokkit.experiments.table import Table, count, markdown, text
 from grokkit.experiments.times import Times
-from grokkit.training import any_specs_of
+from grokkit.runtime import any_specs_of
 
 if TYPE_CHECKING:
     import xarray as xr

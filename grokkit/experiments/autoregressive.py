@@ -1,5 +1,6 @@
 """Appendix G: next-token prediction, where only the last query has informative positions."""
 
+from grokkit.engine import presets
 from grokkit.experiments.claims import Claim
 from grokkit.experiments.judges import all_of, groks, sooner
 from grokkit.experiments.row import Arms, Row, Size
@@ -7,7 +8,6 @@ from grokkit.experiments.settings import kl
 from grokkit.experiments.starvation_bound import holds_everywhere
 from grokkit.experiments.tasks import memorised_first
 from grokkit.tasks import AutoregressiveParity
-from grokkit.training import presets
 
 
 def setup(size: Size) -> Arms:

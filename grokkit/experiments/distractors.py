@@ -1,5 +1,6 @@
 """Ours: what the distractors are decides where the delay comes from."""
 
+from grokkit.engine import RunSpec, presets
 from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import (
@@ -17,7 +18,6 @@ from grokkit.experiments.judges import (
 )
 from grokkit.experiments.row import Arms, Row, Size
 from grokkit.experiments.settings import kl
-from grokkit.training import RunSpec, presets
 
 KINDS = {
     "constant": {"distractors": "constant"},

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from grokkit.engine import RunSpec, Spec, Trainer
 from grokkit.errors import refuse
 from grokkit.images import (
     ImageSpec,
@@ -15,8 +16,8 @@ from grokkit.images import (
     sweep_images,
     to_image_history,
 )
-from grokkit.training import RunSpec, Spec, Trainer, sweep
-from grokkit.training.history import to_history
+from grokkit.runtime import sweep
+from grokkit.runtime.history import to_history
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -28,7 +29,7 @@ class Engine:
 
     Attributes:
         sweep: trains those runs that a folder does not hold yet, and returns the History of
-            all; called as :func:`grokkit.training.sweep` is.
+            all; called as :func:`grokkit.runtime.sweep` is.
         begin: the History of the first epochs of a run, trained in this process on a CPU.
         like: a spec whose epochs cost as much, the same for all runs of that cost.
         seconds: what an epoch of a spec takes on one core of this machine, measured now.

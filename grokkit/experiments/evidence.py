@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grokkit.diagnostics import grok_epoch, memorise_epoch
+from grokkit.engine import RunSpec, Spec
 from grokkit.experiments.times import Times
-from grokkit.training import RunSpec, Spec, any_specs_of
+from grokkit.runtime import any_specs_of
 
 if TYPE_CHECKING:
     import xarray as xr

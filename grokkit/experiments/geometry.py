@@ -19,7 +19,7 @@ from grokkit.experiments.judges import (
 )
 from grokkit.experiments.row import Arms, Row, Size
 from grokkit.experiments.settings import kl, quick
-from grokkit.training import specs_of
+from grokkit.runtime import specs_of
 
 WIDTHS = {"classroom": (16, 32, 64, 128), "paper": (16, 32, 64, 128, 256)}
 """d_model; 64 is the default."""

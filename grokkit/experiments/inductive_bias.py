@@ -6,6 +6,7 @@ to learn first. The placements are those of :class:`grokkit.model.ModelSpec`.
 
 import numpy as np
 
+from grokkit.engine import RunSpec, presets
 from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import (
@@ -21,7 +22,6 @@ from grokkit.experiments.judges import (
     spread,
 )
 from grokkit.experiments.row import Arms, Row, Size
-from grokkit.training import RunSpec, presets
 
 PLACEMENTS = ("none", "A*", "A^qk", "A^v", "M", "M+A*")
 """The placements that are run; the order is not one of speed."""

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from grokkit.engine import RunSpec
 from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import (
@@ -22,7 +23,7 @@ from grokkit.experiments.judges import (
 )
 from grokkit.experiments.row import Arms, Row, Size
 from grokkit.experiments.settings import kl, quick
-from grokkit.training import RunSpec, specs_of
+from grokkit.runtime import specs_of
 
 EPOCHS = 6000
 RADIUS = {"classroom": 28.0, "paper": 28.0}

@@ -5,14 +5,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grokkit.engine import Spec
+from grokkit.engine.files import write_whole
 from grokkit.experiments.claims import Result
 from grokkit.experiments.engines import engine_of
 from grokkit.experiments.row import Row, Size
 from grokkit.experiments.table import markdown
 from grokkit.runs import LIMIT
-from grokkit.training import RunStore, Spec, any_specs_of, save_history, thin
-from grokkit.training.files import write_whole
-from grokkit.training.history import join, to_bytes
+from grokkit.runtime import RunStore, any_specs_of, save_history, thin
+from grokkit.runtime.history import join, to_bytes
 
 if TYPE_CHECKING:
     import xarray as xr

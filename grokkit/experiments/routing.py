@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from grokkit.engine import RunSpec, presets
 from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import (
@@ -18,7 +19,6 @@ from grokkit.experiments.judges import (
 from grokkit.experiments.row import Arms, Row, Size
 from grokkit.experiments.settings import kl
 from grokkit.tasks import LongerAddition, MarkedAddition
-from grokkit.training import RunSpec, presets
 
 
 def setup(size: Size) -> Arms:

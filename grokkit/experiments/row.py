@@ -4,10 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
+from grokkit.engine import Spec
 from grokkit.errors import check_choice, refuse
 from grokkit.experiments.claims import SEEDS, Claim, Part, Result, verdict_of
 from grokkit.experiments.evidence import Evidence, MissingArm, NoRecord
-from grokkit.training import Spec, any_specs_of
+from grokkit.runtime import any_specs_of
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -1,7 +1,7 @@
 """Where the arms of an experiment start from, at each size."""
 
+from grokkit.engine import RunSpec, presets
 from grokkit.experiments.row import Size
-from grokkit.training import RunSpec, presets
 
 
 def slow(size: Size) -> RunSpec:

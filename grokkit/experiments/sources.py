@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
+from grokkit.engine import RunSpec, load_weights
+from grokkit.engine.files import RECORDED, locate
+from grokkit.engine.ticket import save_ticket
 from grokkit.errors import check_choice
 from grokkit.experiments.row import SEEDS, Size
 from grokkit.experiments.settings import kl, quick, slow
 from grokkit.tickets import Pruning, draw, prune, shuffled
-from grokkit.training import RunSpec, load_weights
-from grokkit.training.files import RECORDED, locate
-from grokkit.training.ticket import save_ticket
 
 SEED = 100
 """The seed of the source: not one of those that it is compared on."""

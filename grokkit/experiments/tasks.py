@@ -1,5 +1,6 @@
 """Figure 10: other tasks than addition."""
 
+from grokkit.engine import RunSpec, presets
 from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import Judge, all_of, groks, memorises, never_groks, part, sooner
@@ -13,7 +14,6 @@ from grokkit.tasks import (
     PermutationComposition,
     SparseParity,
 )
-from grokkit.training import RunSpec, presets
 
 NAMES = ("addition", "multiplication", "3 operands", "parity", "S_4")
 

@@ -2,12 +2,12 @@
 
 from functools import partial
 
+from grokkit.engine import RunSpec
 from grokkit.experiments.claims import Claim
 from grokkit.experiments.judges import all_of, no_sooner, sooner
 from grokkit.experiments.row import Arms, Row, Size
 from grokkit.experiments.settings import kl, quick
 from grokkit.experiments.sources import prepare, source, ticket
-from grokkit.training import RunSpec
 
 
 def setup(size: Size) -> Arms:

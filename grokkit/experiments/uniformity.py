@@ -8,6 +8,7 @@ distance of all pairs, and the least of that over shuffled orders
 
 import numpy as np
 
+from grokkit.engine import RunSpec, presets
 from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import (
@@ -26,7 +27,6 @@ from grokkit.experiments.judges import (
 from grokkit.experiments.outcomes import where
 from grokkit.experiments.row import Arms, Row, Size
 from grokkit.tasks import PrimeField
-from grokkit.training import RunSpec, presets
 
 FUNCTIONS = ("x+y", "x-y", "xy", "x^2+y^2")
 """Those of the paper's seven that are followed at classroom size, and at the paper's."""

@@ -9,7 +9,7 @@ of their sides. A network that has memorised some of the images is tested on all
     history = train_images(image_presets["small"])
     memorise_epoch(history), grok_epoch(history, 0.95)
 
-Smaller and more usual than :mod:`grokkit.training`: one network at a time, autograd, torch's
+Smaller and more usual than :mod:`grokkit.engine`: one network at a time, autograd, torch's
 Adam. What comes out is the same kind of History.
 """
 

@@ -2,9 +2,9 @@
 
 import time
 
+from grokkit.engine.trainer import one_thread
 from grokkit.images.spec import ImageSpec
 from grokkit.images.trainer import ImageTrainer
-from grokkit.training.trainer import one_thread
 
 SAMPLE = 2**24
 """How much is measured: so many pixels times channels of the first stage."""

@@ -2,7 +2,7 @@
 
 An ``xarray.Dataset`` with dims (run, epoch), the same names for the same records
 (``train_accuracy``, ``test_loss``, ...) and each run's spec as JSON, so that
-:mod:`grokkit.diagnostics.phases` can read it and :func:`grokkit.training.save_history` can
+:mod:`grokkit.diagnostics.phases` can read it and :func:`grokkit.runtime.save_history` can
 keep it. The spec is an :class:`ImageSpec`, so :func:`image_specs_of` reads it back.
 """
 
@@ -13,8 +13,8 @@ import numpy as np
 
 from grokkit.images.spec import ImageSpec
 from grokkit.images.trainer import MEANING, ImageTrainer
-from grokkit.training.history import FORMAT, run_coordinates
-from grokkit.training.outcome import provenance
+from grokkit.runtime.history import FORMAT, run_coordinates
+from grokkit.runtime.outcome import provenance
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from grokkit.engine.interrupts import interrupts_counted
 from grokkit.errors import refuse
 from grokkit.images.history import to_image_history
 from grokkit.images.spec import ImageSpec
 from grokkit.images.trainer import ImageTrainer
-from grokkit.training.interrupts import interrupts_counted
-from grokkit.training.run import somebody_looks
+from grokkit.runtime.run import somebody_looks
 
 if TYPE_CHECKING:
     import xarray as xr

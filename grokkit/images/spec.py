@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
+from grokkit.engine.spec_kinds import register_spec
 from grokkit.errors import check_choice, check_int, check_number, refuse
 from grokkit.images.resnet import ResNetSpec
 from grokkit.images.task import GlyphSum
-from grokkit.training.spec_kinds import register_spec
 
 ImageOptimizer = Literal["adam", "adamw"]
 """``"adam"``: the decay is L2, a part of the gradient. ``"adamw"``: it is decoupled."""

@@ -9,8 +9,8 @@ import torch
 from grokkit.errors import refuse
 from grokkit.images.run import train_images
 from grokkit.images.spec import ImageSpec
-from grokkit.training.history import join
-from grokkit.training.store import RunStore
+from grokkit.runtime.history import join
+from grokkit.runtime.store import RunStore
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -25,13 +25,13 @@ def sweep_images(
 ) -> "xr.Dataset":
     """Train runs into a folder and return their History, in the order of the specs.
 
-    As :func:`grokkit.training.sweep`, but one run after the other and without checkpoints:
+    As :func:`grokkit.runtime.sweep`, but one run after the other and without checkpoints:
     a run that was under way when the sweep was stopped is not in the History, and begins
     anew with the next call. Several processes may fill one folder, each with runs of its own.
 
     Args:
         specs: the runs.
-        folder: a folder for :class:`grokkit.training.RunStore`.
+        folder: a folder for :class:`grokkit.runtime.RunStore`.
         device: where they are trained.
         progress: whether to show a progress bar.
 

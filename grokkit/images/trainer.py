@@ -1,6 +1,6 @@
 """Training one residual network on images: minibatches, an optimizer, records.
 
-Smaller than :mod:`grokkit.training.trainer`, and usual: one network at a time, autograd,
+Smaller than :mod:`grokkit.engine.trainer`, and usual: one network at a time, autograd,
 torch's own Adam. On a CPU it computes with one thread, so the same spec gives the same bits.
 """
 
@@ -13,13 +13,13 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn import functional as F
 
+from grokkit.engine.interrupts import interrupts_held
+from grokkit.engine.minibatches import Minibatches
+from grokkit.engine.trainer import GROKKED, one_thread
 from grokkit.images.resnet import ResNet18
 from grokkit.images.spec import ImageSpec
 from grokkit.images.task import ImageSet
 from grokkit.seeding import generator
-from grokkit.training.interrupts import interrupts_held
-from grokkit.training.minibatches import Minibatches
-from grokkit.training.trainer import GROKKED, one_thread
 
 MEANING: Mapping[str, str] = {
     "train_loss": "mean cross-entropy over the train set; nats",

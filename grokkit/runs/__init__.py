@@ -13,10 +13,11 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grokkit.engine import RunSpec, grid, presets
+from grokkit.engine.files import write_whole
 from grokkit.errors import refuse
-from grokkit.training import RunSpec, grid, load_history, presets, save_history, thin, train
-from grokkit.training.files import write_whole
-from grokkit.training.history import to_bytes
+from grokkit.runtime import load_history, save_history, thin, train
+from grokkit.runtime.history import to_bytes
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -26,13 +26,13 @@ from jaxtyping import Float, Int, Num
 from torch import Tensor
 
 from grokkit.diagnostics.uniformity import token_uniformity
+from grokkit.engine import RunSpec, presets
+from grokkit.engine.files import RECORDED
+from grokkit.engine.tensor_file import TensorFile
+from grokkit.engine.trainer import Trainer
 from grokkit.errors import check_choice, check_int, refuse
+from grokkit.runtime.history import to_history
 from grokkit.tasks import PrimeField
-from grokkit.training import RunSpec, presets
-from grokkit.training.files import RECORDED
-from grokkit.training.history import to_history
-from grokkit.training.tensor_file import TensorFile
-from grokkit.training.trainer import Trainer
 
 
 class EmbeddingsError(ValueError):

@@ -21,9 +21,9 @@ Single steps: :func:`prune` and :func:`save_ticket`, then
 ``train(spec.with_(ticket="lottery.safetensors"))``.
 """
 
+from grokkit.engine.ticket import Ticket, TicketError, load_ticket, save_ticket
 from grokkit.tickets.comparison import ARMS, Matched, bayesian, matched
 from grokkit.tickets.pruning import Pruning, draw, prunable, prune, shuffled
-from grokkit.training.ticket import Ticket, TicketError, load_ticket, save_ticket
 
 __all__ = [
     "ARMS",

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grokkit.engine import RunSpec, WeightsError, load_weights
+from grokkit.engine.ticket import Ticket, save_ticket
 from grokkit.errors import check_number, refuse
+from grokkit.runtime import specs_of
 from grokkit.tickets.pruning import Pruning, prune, shuffled
-from grokkit.training import RunSpec, WeightsError, load_weights, specs_of
-from grokkit.training.ticket import Ticket, save_ticket
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -13,11 +13,11 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor
 
+from grokkit.engine import RunSpec, Trainer, save_weights
+from grokkit.engine.ticket import Ticket
 from grokkit.errors import check_choice, check_fraction, refuse
 from grokkit.model import QK_WEIGHTS, Layout, Parameters, of_kinds
 from grokkit.seeding import generator
-from grokkit.training import RunSpec, Trainer, save_weights
-from grokkit.training.ticket import Ticket
 
 Scope = Literal["layer", "global"]
 Which = Literal["all", "all_but_scores", "mlp"]
@@ -125,7 +125,7 @@ def draw(spec: RunSpec, path: str | Path) -> Path:
 
     Args:
         spec: the run.
-        path: the file for its weights, as :func:`grokkit.training.save_weights` writes it.
+        path: the file for its weights, as :func:`grokkit.engine.save_weights` writes it.
     """
     trainer = Trainer([spec])
     trainer.advance()

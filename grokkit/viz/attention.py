@@ -10,7 +10,7 @@ from matplotlib.patches import Patch
 
 from grokkit.diagnostics.phases import phase_borders
 from grokkit.errors import refuse
-from grokkit.training.history import specs_of
+from grokkit.runtime.history import specs_of
 from grokkit.viz.run_panels import describe, one_run
 from grokkit.viz.style import INK, LOOKS, Picture, picture, style, titles
 

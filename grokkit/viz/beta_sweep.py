@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 
 from grokkit.diagnostics import InverseFit, fit_inverse, grok_epoch, kl_times
 from grokkit.errors import refuse
-from grokkit.training.history import specs_of
+from grokkit.runtime.history import specs_of
 from grokkit.viz.seeds import draw_runs
 from grokkit.viz.style import (
     INK,

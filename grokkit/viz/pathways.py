@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from grokkit.diagnostics import grok_epoch, memorise_epoch
 from grokkit.errors import check_choice, refuse
 from grokkit.model.norm import PLACEMENTS, NormPlacement, Placement
-from grokkit.training.history import specs_of
+from grokkit.runtime.history import specs_of
 from grokkit.viz.seeds import fill_gaps
 from grokkit.viz.style import (
     INK,

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 
 from grokkit.diagnostics.phases import PHASES, grok_epoch, memorise_epoch, phase_borders
 from grokkit.errors import check_int
-from grokkit.training.history import specs_of
+from grokkit.runtime.history import specs_of
 from grokkit.viz.style import (
     INK,
     SHADES,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from matplotlib.axes import Axes
 
 from grokkit.diagnostics.phases import PHASES, phase_labels
-from grokkit.training.history import specs_of
+from grokkit.runtime.history import specs_of
 from grokkit.viz.attention import draw_bars
 from grokkit.viz.run_panels import describe, one_run
 from grokkit.viz.style import INK, LOOKS, Picture, cursor, curve, fixed_picture, style, titles

@@ -8,7 +8,7 @@ from jaxtyping import Float, Num
 from matplotlib.axes import Axes
 
 from grokkit.errors import check_choice, refuse
-from grokkit.training.history import any_specs_of
+from grokkit.runtime.history import any_specs_of
 from grokkit.viz.style import (
     VARIABLES,
     EpochScale,

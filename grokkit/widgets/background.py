@@ -5,7 +5,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from grokkit.training import Trainer
+from grokkit.engine import Trainer
 
 SECONDS = 0.2
 """The time from one report to the next: five a second."""

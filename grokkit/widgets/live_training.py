@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, get_args
 import ipywidgets
 
 from grokkit import runs
+from grokkit.engine import RunSpec, Trainer, presets
+from grokkit.engine.presets import for_kinds
+from grokkit.runtime.history import specs_of, to_history
 from grokkit.tasks import DistractorKind, tasks
-from grokkit.training import RunSpec, Trainer, presets
-from grokkit.training.history import specs_of, to_history
-from grokkit.training.presets import for_kinds
 from grokkit.viz.live import live_curves
 from grokkit.viz.style import Picture, png
 from grokkit.widgets.background import Background

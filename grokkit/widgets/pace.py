@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from grokkit.training import RunSpec, Trainer, presets
+from grokkit.engine import RunSpec, Trainer, presets
 from grokkit.widgets.base import PictureWidget
 from grokkit.widgets.condition_plane import ConditionPlane
 from grokkit.widgets.live_training import LiveTraining

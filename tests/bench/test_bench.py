@@ -8,7 +8,7 @@ import pytest
 from grokkit import bench
 from grokkit.bench.measure import Measurement
 from grokkit.cli import main
-from grokkit.training import RunSpec
+from grokkit.engine import RunSpec
 
 SMALL = RunSpec().with_(p=7, train_fraction=0.5, d_model=8, d_mlp=16, record_every=5)
 

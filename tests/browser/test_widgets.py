@@ -10,7 +10,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import Locator
 
-from grokkit.training import save_history
+from grokkit.runtime import save_history
 from tests.browser.lab import SECONDS, Lab
 from tests.viz.placements import placement_history
 from tests.viz.sweep import sweep_history

@@ -385,7 +385,7 @@ def test_anything_else_arrives_as_its_print():
         {"is": "dataclass", "name": "os:system", "parts": []},
         {"is": "dataclass", "name": "grokkit.cli.__main__:main", "parts": []},
         {"is": "dataclass", "name": "grokkit.errors:refuse", "parts": []},
-        {"is": "dataclass", "name": "grokkit.training.spec:RunSpec", "parts": [["epochs", -1]]},
+        {"is": "dataclass", "name": "grokkit.engine.spec:RunSpec", "parts": [["epochs", -1]]},
         {"is": "dtype", "name": "ones"},
         {"is": "dict", "parts": [[{"is": "list", "parts": []}, 1]]},
     ],

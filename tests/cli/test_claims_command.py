@@ -11,7 +11,7 @@ from grokkit import experiments, runs
 from grokkit.cli import main
 from grokkit.experiments import count, small, text
 from grokkit.experiments.results import document
-from grokkit.training import save_history
+from grokkit.runtime import save_history
 from tests.experiments.tiny import SEEDS, history_of, tiny
 
 NAME = "starvation-bound"

@@ -10,7 +10,7 @@ from grokkit import experiments, runs
 from grokkit.cli import main
 from grokkit.cli.reproduce import duration
 from grokkit.experiments import ROWS
-from grokkit.training import RunsFailed, load_history, specs_of
+from grokkit.runtime import RunsFailed, load_history, specs_of
 from tests.experiments.tiny import SEEDS, history_of, tiny
 
 NAME = "starvation-bound"
@@ -49,7 +49,7 @@ def test_what_is_there_is_not_trained_again_and_quiet_says_nothing(
     assert main(["reproduce", NAME, *FEW, "--quiet"]) == 0
     captured = capsys.readouterr()
     assert captured.out == captured.err == ""
-    stopped = "grokkit.training.trainer.Trainer.advance"
+    stopped = "grokkit.engine.trainer.Trainer.advance"
     monkeypatch.setattr(stopped, lambda *_, **__: pytest.fail("trained"))
     assert main(["reproduce", NAME, *FEW, "--quiet"]) == 0
 

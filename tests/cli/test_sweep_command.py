@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from grokkit.cli import main
-from grokkit.training import RunStore
+from grokkit.runtime import RunStore
 
 SMALL = """
 [base]

@@ -6,10 +6,10 @@ import torch
 
 from grokkit import theory
 from grokkit.diagnostics import contraction_slack, step_contraction
+from grokkit.engine import RunSpec, Trainer, grid
 from grokkit.errors import SettingError
 from grokkit.model import MLP_WEIGHTS
 from grokkit.tasks import ModularAddition
-from grokkit.training import RunSpec, Trainer, grid
 
 
 def test_a_made_step_gives_back_its_own_update():

@@ -10,9 +10,9 @@ from torch import Tensor
 
 import grokkit
 from grokkit.diagnostics import evenly_spaced, kernel_drift, network_logits, tangent_kernel
+from grokkit.engine import Trainer
 from grokkit.errors import SettingError
 from grokkit.model import Batch, Transformer
-from grokkit.training import Trainer
 
 RUNS, EXAMPLES, WIDTH, HIDDEN, CLASSES = 2, 4, 3, 5, 3
 

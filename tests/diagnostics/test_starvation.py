@@ -8,9 +8,9 @@ from torch.nn import functional
 
 from grokkit.bench.textbook import Textbook, objective
 from grokkit.diagnostics import attention_gradient, score_gradient_norm
+from grokkit.engine import KLPrior, RunSpec
+from grokkit.engine.autograd_step import AutogradStep
 from grokkit.model import Transformer
-from grokkit.training import KLPrior, RunSpec
-from grokkit.training.autograd_step import AutogradStep
 from tests.model.cases import MODELS, TASKS, group, textbook_of
 
 CASES = [

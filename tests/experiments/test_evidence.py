@@ -7,6 +7,7 @@ import pytest
 import xarray as xr
 
 from grokkit.diagnostics import grok_epoch
+from grokkit.engine import RunSpec
 from grokkit.errors import SettingError
 from grokkit.experiments import Claim, Evidence, MissingArm, Part, Row
 from grokkit.experiments.evidence import common
@@ -19,8 +20,8 @@ from grokkit.experiments.judges import (
     no_sooner,
     spread,
 )
+from grokkit.runtime import specs_of
 from grokkit.tasks import tasks
-from grokkit.training import RunSpec, specs_of
 from tests.experiments.tiny import EPOCHS, SEEDS, history_of, tiny, understood
 
 ROW = tiny("four-phases")

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from grokkit.engine import RunSpec
 from grokkit.experiments import assumptions, four_phases
 from grokkit.experiments.judges import Judge
-from grokkit.training import RunSpec
 from tests.experiments.drawn import EPOCHS, Curve, drawn, outcomes
 
 NAN = np.nan

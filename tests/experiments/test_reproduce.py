@@ -8,6 +8,7 @@ import pytest
 import xarray as xr
 
 from grokkit.diagnostics import grok_epoch, memorise_epoch, phase_borders
+from grokkit.engine import RunSpec
 from grokkit.errors import SettingError
 from grokkit.experiments import (
     Claim,
@@ -20,8 +21,8 @@ from grokkit.experiments import (
     reproduce,
     small,
 )
-from grokkit.training import RunSpec, RunStore, load_history, specs_of
-from grokkit.training.history import to_bytes
+from grokkit.runtime import RunStore, load_history, specs_of
+from grokkit.runtime.history import to_bytes
 from tests.experiments.tiny import history_of, tiny
 
 SMALL = RunSpec().with_(p=5, train_fraction=0.5, d_model=8, d_mlp=12, epochs=40, record_every=5)
@@ -65,7 +66,7 @@ def test_it_writes_the_labelled_runs_and_the_verdicts(folder: Path, history: xr.
 def test_what_the_store_holds_is_not_trained_again(
     folder: Path, history: xr.Dataset, monkeypatch: pytest.MonkeyPatch
 ):
-    sweep = sys.modules["grokkit.training.sweep"]  # the function has its name
+    sweep = sys.modules["grokkit.runtime.sweep"]  # the function has its name
     monkeypatch.setattr(sweep, "plan", lambda *_: pytest.fail("trained"))
     again, results = reproduce(ROW, folder, "classroom", SEEDS, workers=1, progress=False)
     assert again is not None

@@ -17,7 +17,7 @@ from grokkit.experiments import differences, plan, reproduce, small
 from grokkit.experiments.engines import engine_of
 from grokkit.experiments.results import document
 from grokkit.images import ImageTrainer
-from grokkit.training import any_specs_of
+from grokkit.runtime import any_specs_of
 from tests.experiments.tiny import history_of, tiny
 
 NAME = "resnet-grokking"

@@ -17,7 +17,7 @@ from grokkit.experiments import (
     row,
     theory_inputs,
 )
-from grokkit.training import any_specs_of
+from grokkit.runtime import any_specs_of
 from tests.experiments.tiny import SEEDS, history_of, tiny, understood
 
 CLAIMS = [claim for one in ROWS.values() for claim in one.claims]

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import xarray as xr
 
+from grokkit.engine import RunSpec, Spec, load_weights
 from grokkit.experiments import ROWS, Row, Size
 from grokkit.images import ImageSpec, train_images
+from grokkit.runtime import train
 from grokkit.tickets import Pruning, draw, prune, save_ticket, shuffled
-from grokkit.training import RunSpec, Spec, load_weights, train
 
 SEEDS = (0, 1)
 EPOCHS = 12

@@ -4,7 +4,7 @@ import pytest
 
 from grokkit.errors import SettingError
 from grokkit.images import ImageTrainer, cost, sweep_images, train_images
-from grokkit.training import RunStore, any_specs_of, load_history
+from grokkit.runtime import RunStore, any_specs_of, load_history
 from tests.images.test_training import TINY
 
 SPECS = [TINY.with_(split=split, seed=seed) for split in ("pair", "unordered") for seed in (0, 1)]

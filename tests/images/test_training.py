@@ -19,7 +19,7 @@ from grokkit.images import (
     train_images,
 )
 from grokkit.images.trainer import MEANING
-from grokkit.training import load_history, save_history
+from grokkit.runtime import load_history, save_history
 
 TINY = ImageSpec(
     GlyphSum(1, 2, alphabet=(0, 3, 4, 6), cell_size=8, train_fraction=0.6),

@@ -6,11 +6,12 @@ import torch
 
 from grokkit import experiments, runs
 from grokkit.diagnostics.uniformity import token_uniformity
+from grokkit.engine import presets
 from grokkit.errors import SettingError
 from grokkit.runs import embedding_paths
 from grokkit.runs.embedding_paths import EmbeddingsError, along_the_curve, follow, load, save
+from grokkit.runtime import specs_of, train
 from grokkit.tasks import PrimeField
-from grokkit.training import presets, specs_of, train
 
 SMALL = presets["uniformity"].with_(
     task=PrimeField("x+y", p=7, train_fraction=0.5),

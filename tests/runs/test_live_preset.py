@@ -3,7 +3,8 @@
 import pytest
 
 from grokkit.diagnostics import grok_epoch, memorise_epoch
-from grokkit.training import grid, presets, train
+from grokkit.engine import grid, presets
+from grokkit.runtime import train
 
 
 @pytest.mark.slow

@@ -3,9 +3,10 @@
 import pytest
 
 from grokkit import experiments, runs
+from grokkit.engine import RunSpec
 from grokkit.model import ModelSpec
+from grokkit.runtime import any_specs_of
 from grokkit.settings import plain
-from grokkit.training import RunSpec, any_specs_of
 
 NEW = ("norm", "layers", "causal", "readout_scale", "init", "toeplitz_length")
 

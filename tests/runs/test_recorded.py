@@ -5,8 +5,9 @@ import pytest
 
 from grokkit import runs
 from grokkit.diagnostics import grok_epoch, memorise_epoch
+from grokkit.engine import RunSpec, grid
 from grokkit.errors import SettingError
-from grokkit.training import RunSpec, grid, specs_of
+from grokkit.runtime import specs_of
 
 
 @pytest.mark.parametrize("name", sorted(runs.RECIPES))

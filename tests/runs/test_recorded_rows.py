@@ -5,10 +5,11 @@ import json
 import pytest
 
 from grokkit import experiments, runs
+from grokkit.engine import load_weights
+from grokkit.engine.files import locate
+from grokkit.engine.ticket import load_ticket
 from grokkit.errors import SettingError
-from grokkit.training import any_specs_of, load_weights
-from grokkit.training.files import locate
-from grokkit.training.ticket import load_ticket
+from grokkit.runtime import any_specs_of
 
 RECORDED = [name for name in experiments.ROWS if name != "theory"]
 

@@ -5,9 +5,9 @@ import pytest
 
 import grokkit
 from grokkit.errors import SettingError
+from grokkit.runtime import load_history, save_history, train
 from grokkit.tickets import ARMS, Pruning, bayesian, draw, load_ticket, matched
-from grokkit.training import load_history, save_history, train
-from tests.training.small import SMALL
+from tests.engine.small import SMALL
 
 SEEDS = (0, 1)
 SHORT = SMALL.with_(epochs=6, record_every=3)

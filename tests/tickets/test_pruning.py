@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 import torch
 
+from grokkit.engine import RunSpec, Trainer, load_weights
 from grokkit.errors import SettingError
 from grokkit.model import Layout, Parameters
 from grokkit.tickets import Pruning, draw, load_ticket, prunable, prune, save_ticket, shuffled
-from grokkit.training import RunSpec, Trainer, load_weights
-from tests.training.small import SMALL
+from tests.engine.small import SMALL
 
 SOURCE = SMALL.with_(seed=9)
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import xarray as xr
 
-from grokkit.training import grid, presets
+from grokkit.engine import grid, presets
 
 EPOCHS = np.arange(0, 4001, 50)
 GROKS = {"M": 1000, "M+A*": 1400, "A^v": 2000, "A*": 2500, "none": 3000}

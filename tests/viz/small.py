@@ -7,9 +7,9 @@ import torch
 import xarray as xr
 
 from grokkit.diagnostics.uniformity import token_uniformity
+from grokkit.engine import RunSpec, grid
 from grokkit.runs.embedding_paths import EmbeddingPath
 from grokkit.tasks import PrimeField
-from grokkit.training import RunSpec, grid
 
 EPOCHS = np.arange(0, 1025, 25)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 
-from grokkit.training import RunSpec, grid
+from grokkit.engine import RunSpec, grid
 
 EPOCHS = np.arange(0, 4001, 50)
 BETAS = (0.0, 0.01, 0.1, 1.0)

@@ -10,8 +10,9 @@ from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 from PIL import Image
 
+from grokkit.engine import RunSpec
 from grokkit.errors import SettingError
-from grokkit.training import RunSpec, train
+from grokkit.runtime import train
 from grokkit.viz import attention_bars, four_panels, headline, mass_bars, png, seed_curves
 from grokkit.viz.seeds import fill_gaps
 from tests.viz.small import small_history

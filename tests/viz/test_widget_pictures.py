@@ -15,9 +15,10 @@ from PIL import Image
 
 from grokkit import runs, theory, viz
 from grokkit.diagnostics import fit_inverse, hindsight_conditions
+from grokkit.engine import RunSpec
 from grokkit.errors import SettingError
 from grokkit.model.norm import PLACEMENTS, NormPlacement
-from grokkit.training import RunSpec, train
+from grokkit.runtime import train
 from grokkit.viz.beta_sweep import arrival_times, inverse_law
 from grokkit.viz.embedding_circle import strongest_wave
 from grokkit.viz.pathways import NAMES, entropies_when_memorised, what_reads

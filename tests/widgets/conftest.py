@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from grokkit.training import RunSpec
+from grokkit.engine import RunSpec
 from grokkit.widgets import (
     ConditionPlane,
     EmbeddingCircle,

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
+from grokkit.engine import Trainer
 from grokkit.errors import SettingError
+from grokkit.runtime import train
 from grokkit.tasks import ModularTask, register_task, tasks
-from grokkit.training import Trainer, train
 from grokkit.widgets import LiveTraining
 from grokkit.widgets.background import Background
 from grokkit.widgets.cells import when_its_cell_runs_again

@@ -9,7 +9,7 @@ import numpy as np
 
 from grokkit.classroom.checks.exercise import Exercise
 from grokkit.classroom.checks.expect import expect, require
-from grokkit.training import RunSpec, grid, presets
+from grokkit.engine import RunSpec, grid, presets
 
 NAN = math.nan
 
@@ -295,7 +295,7 @@ ex_10_3 = Exercise(
         "Begin every arm from `base`: `base.with_(...)` changes what you name and nothing else.",
         'The baseline has no prior: kl_strength=0. The three others have prior="kl" and the same '
         "strength; they differ in penalty_gradient.",
-        "`grid(spec, seed=seeds)` from grokkit.training makes a list, one spec for each seed.",
+        "`grid(spec, seed=seeds)` from grokkit.engine makes a list, one spec for each seed.",
     ),
     afterword="The row kl-acceleration has these arms; experiments.claims shows what they said.",
 )

@@ -7,9 +7,9 @@ from matplotlib.colors import ListedColormap
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from grokkit.engine import RunSpec
 from grokkit.experiments import Row
 from grokkit.tasks.inputs import decode
-from grokkit.training import RunSpec
 from grokkit.viz.rows.present import Present
 from grokkit.viz.style import INK, LOOKS, Picture, picture, style, titles
 

@@ -3,9 +3,10 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from grokkit.engine import Spec
 from grokkit.errors import refuse
 from grokkit.experiments import Evidence, Row, Size
-from grokkit.training import Spec, any_specs_of
+from grokkit.runtime import any_specs_of
 
 if TYPE_CHECKING:
     import xarray as xr

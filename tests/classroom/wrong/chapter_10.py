@@ -3,7 +3,7 @@
 import math
 from itertools import product
 
-from grokkit.training import grid, presets
+from grokkit.engine import grid, presets
 from tests.classroom.variant import Variant
 
 

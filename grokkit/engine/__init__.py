@@ -1,0 +1,72 @@
+"""The engine: from a RunSpec to trained weights and records, fast and for many runs at once."""
+
+from grokkit.engine.accelerators import (
+    Accelerator,
+    AcceleratorSpec,
+    Grokfast,
+    NoAccelerator,
+    OrthogonalGradient,
+    register_accelerator,
+)
+from grokkit.engine.contraction import measure_contraction
+from grokkit.engine.controls import Controls, grokked_radius
+from grokkit.engine.optimizers import (
+    SGD,
+    Adam,
+    AdamW,
+    Lion,
+    Muon,
+    Optimizer,
+    OptimizerSpec,
+    register_optimizer,
+)
+from grokkit.engine.presets import presets
+from grokkit.engine.priors import (
+    EntropyPrior,
+    KLPrior,
+    Prior,
+    ScheduledPrior,
+    SparsityPrior,
+    TeacherPrior,
+    register_prior,
+)
+from grokkit.engine.spec import RunSpec, grid
+from grokkit.engine.spec_kinds import Spec, register_spec
+from grokkit.engine.trainer import Trainer
+from grokkit.engine.weights import WeightsError, load_weights, save_weights
+
+__all__ = [
+    "SGD",
+    "Accelerator",
+    "AcceleratorSpec",
+    "Adam",
+    "AdamW",
+    "Controls",
+    "EntropyPrior",
+    "Grokfast",
+    "KLPrior",
+    "Lion",
+    "Muon",
+    "NoAccelerator",
+    "Optimizer",
+    "OptimizerSpec",
+    "OrthogonalGradient",
+    "Prior",
+    "RunSpec",
+    "ScheduledPrior",
+    "SparsityPrior",
+    "Spec",
+    "TeacherPrior",
+    "Trainer",
+    "WeightsError",
+    "grid",
+    "grokked_radius",
+    "load_weights",
+    "measure_contraction",
+    "presets",
+    "register_accelerator",
+    "register_optimizer",
+    "register_prior",
+    "register_spec",
+    "save_weights",
+]

@@ -1,0 +1,228 @@
+"""What a prior is: a frozen dataclass of settings that adds a penalty to the loss.
+
+The loss of a run is L_CE + penalty, equation (6). Two ways to write a prior:
+
+    one run at a time    inherit from Prior or ScheduledPrior and write ``penalty``, a few
+                         lines that a notebook cell can hold
+    a group at once      inherit from ScheduledPrior, name the field that holds the
+                         strength, and write ``amount``, which all of grokkit's own do
+
+With ScheduledPrior come the schedules and the controls of
+:mod:`grokkit.engine.priors.schedules` and :mod:`grokkit.engine.priors.controls`.
+"""
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from grokkit.engine.priors.controls import Control, PenaltyGradient, check_penalty_gradient
+from grokkit.engine.priors.schedules import ScheduledStrength, ScheduleKind, check_schedule
+from grokkit.errors import check_number, refuse
+from grokkit.model import Activations, Batch
+from grokkit.model.attention import Attention
+from grokkit.registry import Registry
+
+if TYPE_CHECKING:
+    from grokkit.engine.spec import RunSpec
+
+
+class Prior:
+    """The base of every prior.
+
+    A prior of your own is a frozen dataclass that inherits from this class and is
+    decorated with :func:`register_prior`. Its numeric fields may differ between the runs
+    of a group; nothing else may.
+    """
+
+    kind: ClassVar[str]
+
+    def penalty(self, seen: Activations, batch: Batch) -> Float[Tensor, ""]:
+        """What is added to the loss of one run, from its own activations (run axis 1)."""
+        raise NotImplementedError
+
+    def check(self, spec: "RunSpec") -> None:
+        """Refuse what makes no sense together with the rest of a spec; called for each spec.
+
+        Raises:
+            SettingError: a setting of this prior would do nothing in such a run.
+        """
+
+    def start(self, specs: "Sequence[RunSpec]", batch: Batch) -> "Penalty":
+        """The penalty of a group of runs on their sequences.
+
+        Args:
+            specs: the runs, whose priors are all of this kind.
+            batch: the sequences of each run.
+
+        Raises:
+            SettingError: this prior makes no sense on these sequences.
+        """
+        return Penalty([spec.prior for spec in specs], batch)
+
+
+class Penalty:
+    """The penalty of a group of runs on one batch, run after run.
+
+    Args:
+        each: the prior of each run.
+        batch: the sequences of each run.
+    """
+
+    control: Control | None = None
+    """What stands in for the penalty's gradient; None: nothing does."""
+
+    def __init__(self, each: Sequence[Prior], batch: Batch) -> None:
+        self.each = list(each)
+        self.batch = batch
+
+    def take(self, rows: Int[Tensor, "run row"]) -> "Penalty":
+        """The penalty on some examples of each run, such as a minibatch.
+
+        Args:
+            rows: which examples, each run's own.
+        """
+        taken = copy.copy(self)
+        taken.batch = self.batch.take(rows)
+        return taken
+
+    def __call__(self, seen: Activations, epoch: int) -> Float[Tensor, " run"]:
+        """What is added to the loss of each run at this epoch."""
+        runs = enumerate(self.each)
+        return torch.stack([prior.penalty(seen.run(i), self.batch.run(i)) for i, prior in runs])
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScheduledPrior(Prior):
+    """A prior with a schedule, and with controls in the place of its gradient.
+
+    Attributes:
+        schedule: when the penalty acts. ``constant``: always; ``annealed``: its strength
+            falls linearly to 0 at ``schedule_epochs``; ``early``: before that epoch only;
+            ``late``: from that epoch on.
+        schedule_epochs: the epoch that the schedule speaks of; None with ``constant``.
+        penalty_gradient: what the weights get of the penalty. ``true``: its gradient.
+            ``noise``: on W_Q and W_K, at every step, fresh Gaussian noise with the norm
+            that the penalty's gradient has on that matrix. ``shuffled``: on W_Q and W_K,
+            the penalty's gradient with the sign of every entry drawn once for the run.
+            The latter two are controls, and reach no other parameter (our choice).
+    """
+
+    strength_name: ClassVar[str]
+    """The field that holds the strength: ``"kl_strength"``."""
+
+    schedule: ScheduleKind = "constant"
+    schedule_epochs: int | None = None
+    penalty_gradient: PenaltyGradient = "true"
+
+    def __post_init__(self) -> None:
+        check_schedule(self.schedule, self.schedule_epochs)
+        check_penalty_gradient(self.penalty_gradient)
+        if not self.own_penalty:
+            check_number(self.strength_name, self.strength)
+
+    @property
+    def strength(self) -> float:
+        """The number that the amount is multiplied by."""
+        return getattr(self, self.strength_name)
+
+    @property
+    def own_penalty(self) -> bool:
+        """Whether a class derived from a prior has brought a penalty of its own."""
+        return type(self).penalty is not Prior.penalty
+
+    def amount(self, attention: Attention, target: Tensor | None) -> Float[Tensor, "run example"]:
+        """The penalty of each example at strength 1.
+
+        Args:
+            attention: alpha.
+            target: what :meth:`aim` returned, if anything.
+        """
+        raise NotImplementedError
+
+    def aim(
+        self, specs: "Sequence[RunSpec]", batch: Batch
+    ) -> Float[Tensor, "run example pos _"] | None:
+        """What attention is drawn to, the same for all heads or for each; None: nothing.
+
+        An example whose target is 0 everywhere has none, and is not penalised. Computed
+        once for a batch, before training; the arguments are those of :meth:`start`.
+        """
+        return None
+
+    def check(self, spec: "RunSpec") -> None:
+        """Refuse a schedule that never begins, and a penalty on attention that is frozen."""
+        if self.schedule == "late" and self.schedule_epochs >= spec.epochs:  # pyright: ignore
+            refuse("schedule_epochs", self.schedule_epochs, f"below epochs = {spec.epochs}")
+        if spec.model.attention == "oracle" and not self.own_penalty and self.strength > 0:
+            allowed = "0 with attention = 'oracle', which no penalty can change"
+            refuse(self.strength_name, self.strength, allowed)
+
+    def start(self, specs: "Sequence[RunSpec]", batch: Batch) -> "ScheduledPenalty":
+        """The penalty of a group of runs on their sequences."""
+        return ScheduledPenalty(specs, batch)
+
+
+class ScheduledPenalty(Penalty):
+    """The penalty of a group of runs with ScheduledPriors, all runs at once.
+
+    Attributes:
+        prior: the prior of the first run; those of the others differ in numbers only.
+        target: what attention is drawn to.
+        strength: the strength of each run at an epoch.
+        active: whether any run has a strength above 0.
+    """
+
+    def __init__(self, specs: "Sequence[RunSpec]", batch: Batch) -> None:
+        each: list[Any] = [spec.prior for spec in specs]
+        super().__init__(each, batch)
+        self.prior: ScheduledPrior = each[0]
+        own = self.prior.own_penalty
+        # A penalty of one's own comes with its strength in it.
+        strengths = [1.0 if own else prior.strength for prior in each]
+        self.active = any(strength > 0 for strength in strengths)
+        ends = [prior.schedule_epochs for prior in each]
+        device = batch.tokens.device
+        self.strength = ScheduledStrength(self.prior.schedule, strengths, ends, device)
+        if self.prior.penalty_gradient != "true":
+            seeds = [spec.seed for spec in specs]
+            self.control = Control(self.prior.penalty_gradient, seeds)
+        self.target = None if own else self.prior.aim(specs, batch)
+
+    def take(self, rows: Int[Tensor, "run row"]) -> "ScheduledPenalty":
+        """The penalty on some examples of each run, such as a minibatch."""
+        taken = copy.copy(self)
+        taken.batch = self.batch.take(rows)
+        taken.control = None if self.control is None else self.control.take()
+        if self.target is not None:
+            run = torch.arange(len(rows), device=rows.device).unsqueeze(1)
+            taken.target = self.target[run, rows]
+        return taken
+
+    def __call__(self, seen: Activations, epoch: int) -> Float[Tensor, " run"]:
+        """What is added to the loss of each run at this epoch."""
+        if not self.active:
+            return seen.scores.new_zeros(len(self.each))
+        if self.prior.own_penalty:
+            amount = super().__call__(seen, epoch)
+        else:
+            amount = self._mean(self.prior.amount(seen.attention, self.target))
+        return self.strength(epoch).to(amount) * amount
+
+    def _mean(self, amount: Float[Tensor, "run example"]) -> Float[Tensor, " run"]:
+        """The mean over the examples that have a target; over all where none is needed."""
+        if self.target is None:
+            return amount.mean(dim=1)
+        has = self.target.sum(dim=(2, 3)) > 0
+        return (amount * has).sum(dim=1) / has.sum(dim=1).clamp_min(1)
+
+
+priors: Registry[Prior] = Registry("prior")
+"""The priors by name: ``priors["kl"]`` is :class:`KLPrior`."""
+
+register_prior = priors.register
+"""A class decorator, ``@register_prior("my_prior")``, that adds a prior to :data:`priors`."""

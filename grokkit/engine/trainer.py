@@ -1,0 +1,341 @@
+"""The engine: a group of runs, trained together from epoch to epoch.
+
+A group is a list of specs that differ only in what may vary along the run axis: the seed
+and the numbers of the optimizer, the prior, the accelerator and the controls. A run's
+result does not depend on the rest of its group: a run that ends early keeps the weights
+that it had then, and its records end there.
+"""
+
+import time
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import astuple
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from grokkit.engine.analytic_step import AnalyticStep
+from grokkit.engine.capture import Replay
+from grokkit.engine.choose_step import choose_step
+from grokkit.engine.controls import MLPSphere, QKPenalty
+from grokkit.engine.feature_probes import FeatureProbes
+from grokkit.engine.interrupts import interrupts_held
+from grokkit.engine.minibatches import Minibatches
+from grokkit.engine.optimizers import is_number
+from grokkit.engine.precision import master_dtype, products_in
+from grokkit.engine.probes import Probes
+from grokkit.engine.records import Records
+from grokkit.engine.spec import RunSpec
+from grokkit.engine.step import Step, StepOutput
+from grokkit.engine.ticket import TicketMask
+from grokkit.errors import refuse
+from grokkit.model import Batch, Layout, Parameters, initialise
+
+GROKKED = 0.99
+"""The test accuracy at which a run has grokked (the paper's rule)."""
+
+
+def group_key(spec: RunSpec) -> tuple[object, ...]:
+    """Specs with equal keys can be trained as one group."""
+    parts: tuple[Any, ...] = (spec.optimizer, spec.prior, spec.accelerator, spec.controls)
+    kinds = [type(one) for one in parts]
+    fixed = [tuple(v for v in astuple(one) if not is_number(v)) for one in parts]
+    rest = (spec.epochs, spec.batch_size, spec.record_every, spec.stop_after, spec.precision)
+    return (spec.task, spec.model, *kinds, *fixed, *rest, spec.features)
+
+
+class Trainer:
+    """A group of runs in training.
+
+    Args:
+        specs: the runs, all with the same :func:`group_key`.
+        device: where the group is trained.
+        first: the number of the first run, for messages, where the group is part of a list.
+
+    Raises:
+        SettingError: the specs cannot be one group.
+    """
+
+    def __init__(
+        self, specs: Sequence[RunSpec], device: torch.device | str = "cpu", first: int = 0
+    ) -> None:
+        if len({group_key(spec) for spec in specs}) != 1:
+            refuse("specs", f"{len(specs)} specs", "specs that differ in seeds and numbers only")
+        self.specs = list(specs)
+        self.first = first
+        self.device = torch.device(device)
+        spec = specs[0]
+        dtype = master_dtype(spec.precision)
+        data = [one.task.build(one.seed) for one in specs]
+        shape = data[0]
+        self.train = Batch.of([one.train for one in data], self.device, dtype)
+        test = Batch.of([one.test for one in data], self.device, dtype)
+        self.extra_names = list(shape.extra)
+        extra = {
+            name: Batch.of([one.extra[name] for one in data], self.device, dtype)
+            for name in shape.extra
+        }
+        self.sizes = {"n_train": len(shape.train), "n_test": len(shape.test)}
+        self.mirror_rates = [one.mirror_rate for one in data]
+        layout = Layout.of(spec.model, shape.n_tokens, shape.max_length, shape.n_classes)
+        seeds = [one.seed for one in specs]
+        self.weights = initialise(layout, spec.model, seeds).to(self.device, dtype)
+        self._ticket = TicketMask.of(spec.controls.ticket, self.weights)
+        self.optimizer = spec.optimizer.start([one.optimizer for one in specs], self.weights)
+        self.accelerator = spec.accelerator.start([one.accelerator for one in specs], self.weights)
+        controls = [one.controls for one in specs]
+        self._sphere = MLPSphere.of(controls, self.weights)
+        self._qk_penalty = QKPenalty.of(controls, self.weights)
+        self.batches = None
+        if spec.batch_size is not None:
+            self.batches = Minibatches(spec.batch_size, len(shape.train), seeds, self.device)
+        self.step: Step = choose_step(self.specs, self.train, self.weights)
+        flags = [one.mirrored for one in data if one.mirrored is not None]
+        mirrored = torch.stack(flags).to(self.device) if flags else None
+        extra_mirrored = [
+            torch.stack([one.extra_mirrored[name] for one in data]).to(self.device)
+            for name in shape.extra_mirrored
+        ]
+        self.probes = Probes(
+            spec.model, self.train, test, extra, mirrored, extra_mirrored, self.weights
+        )
+        self.feature_probes = None
+        if spec.features:
+            p = getattr(spec.task, "p", None)
+            self.feature_probes = FeatureProbes(self.probes.train_model, self.weights, p)
+        self.epoch = 0
+        self.records = Records()
+        self.seconds = 0.0
+        self._final: dict[int, Tensor] = {}
+        # The first epoch at which a run's loss was not finite; kept on the device, so that
+        # looking at it every epoch costs no synchronisation.
+        self._broken = torch.full((len(specs),), -1, device=self.device)
+        # The epoch once more, where it can be read without asking Python.
+        self._clock = torch.zeros((), dtype=torch.long, device=self.device)
+        steady = isinstance(self.step, AnalyticStep) and self.step.steady
+        steady = steady and self.batches is None and self.accelerator is None
+        # An optimizer of somebody's own may look at a value, which nothing captured can.
+        steady = steady and type(spec.optimizer).__module__.startswith("grokkit.")
+        self._replay = Replay(self.device, steady)
+
+    @property
+    def path(self) -> str:
+        """Which code computes the gradient: ``analytic`` or ``autograd``."""
+        return "analytic" if isinstance(self.step, AnalyticStep) else "autograd"
+
+    @property
+    def done(self) -> bool:
+        """Whether every run has ended."""
+        return len(self.records.ended) == len(self.specs)
+
+    def advance(
+        self,
+        epochs: int | None = None,
+        on_record: "Callable[[Trainer], None] | None" = None,
+        on_epoch: "Callable[[Trainer], None] | None" = None,
+    ) -> None:
+        """Train until the end, or for a number of epochs.
+
+        An interrupt (Ctrl-C, a stopped kernel) leaves the trainer as it was after the
+        last whole epoch: its records can be read, and ``advance`` goes on from there.
+
+        Args:
+            epochs: how many epochs at most; None: all that are left.
+            on_record: called after each record with this trainer.
+            on_epoch: called after each whole epoch with this trainer; to save it, or to
+                stop it by raising KeyboardInterrupt.
+        """
+        spec = self.specs[0]
+        stop = spec.epochs if epochs is None else min(spec.epochs, self.epoch + epochs)
+        started = time.perf_counter()
+        try:
+            with one_thread(self.device), products_in(spec.precision, self.device):
+                # At the last epoch of all once more, for the record that ends the runs.
+                while not self.done and (self.epoch < stop or stop == spec.epochs):
+                    with interrupts_held():
+                        replayed = self._replayed(stop)
+                        recorded = not replayed and self._look()
+                    # Here an interrupt is welcome: nothing is half done.
+                    if recorded and on_record is not None:
+                        on_record(self)
+                    if self.done:
+                        break
+                    if not replayed:
+                        with interrupts_held():
+                            self._train()
+                            self._tick()
+                    if on_epoch is not None:
+                        now = time.perf_counter()
+                        self.seconds, started = self.seconds + now - started, now
+                        on_epoch(self)
+        finally:
+            self.seconds += time.perf_counter() - started
+
+    def _tick(self) -> None:
+        """Count an epoch, here and on the device."""
+        self.epoch += 1
+        self._clock.add_(1)
+
+    def _whole_epoch(self) -> None:
+        """One epoch without a record, as it is captured: no number here comes from Python."""
+        self._differentiate(self.step)
+        self._update()
+        self._clock.add_(1)
+
+    def _replayed(self, stop: int) -> bool:
+        """On a GPU, train one epoch by replaying a captured one, where no record is due."""
+        due = self.epoch % self.specs[0].record_every == 0 or self.epoch >= stop
+        if due or not self._replay(self._whole_epoch):
+            return False
+        self.epoch += 1
+        return True
+
+    def _look(self) -> bool:
+        """A record of these weights if one is due; with full batches, always their gradient."""
+        spec, epochs = self.specs[0], self.records.epochs
+        due = self.epoch % spec.record_every == 0 or self.epoch == spec.epochs
+        recording = due and not (epochs and epochs[-1] == self.epoch)
+        if recording or self.batches is None:
+            output = self._differentiate(self.step, recording)
+            if recording:
+                self.records.add(self.epoch, self.probes(output, self.feature_probes))
+                self._end_runs()
+        return recording
+
+    def _differentiate(self, step: Step, record: bool = False) -> StepOutput:
+        """Fill the gradient of the whole objective at these weights."""
+        output = step(self.epoch, record=record)
+        if self._qk_penalty is not None:
+            self._qk_penalty()
+        if self._ticket is not None:
+            self._ticket.mask_gradient()
+        self._watch(output.loss)
+        return output
+
+    def _train(self) -> None:
+        """One epoch's optimizer steps; the gradient of a full batch is there already."""
+        if self.batches is None:
+            self._update()
+            return
+        for rows in self.batches(self.epoch):
+            self._differentiate(self.step.take(rows))
+            self._update()
+
+    def _update(self) -> None:
+        """One optimizer step with the gradient that is there."""
+        if self.accelerator is not None:
+            self.accelerator()
+        self.optimizer.step()
+        if self._ticket is not None:
+            self._ticket.mask_weights()
+        if self._sphere is not None:
+            self._sphere()
+
+    def state(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        """All that a resumed group needs: plain values, for JSON, and tensors by name.
+
+        The tensors are the live ones, not copies.
+        """
+        records = self.records
+        facts = {
+            "epoch": self.epoch,
+            "steps": self.optimizer.steps,
+            "seconds": self.seconds,
+            "record_epochs": records.epochs,
+            "record_names": list(records.values),
+            "ended": list(records.ended.items()),
+            "messages": list(records.messages.items()),
+        }
+        tensors = {"weights": self.weights.flat, "broken": self._broken}
+        tensors |= {f"optimizer/{name}": value for name, value in self.optimizer.state().items()}
+        tensors |= {f"accelerator/{name}": value for name, value in self._filter_state().items()}
+        tensors |= {} if self._ticket is None else self._ticket.state()
+        tensors |= {f"records/{name}": torch.stack(all_) for name, all_ in records.values.items()}
+        tensors |= {f"final/{run}": row for run, row in self._final.items()}
+        return facts, tensors
+
+    def load_state(self, facts: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
+        """Become the trainer of the same specs whose :meth:`state` this was."""
+        self.epoch, self.seconds = facts["epoch"], facts["seconds"]
+        self._clock.fill_(self.epoch)
+        self.optimizer.steps = facts["steps"]
+        with torch.no_grad():
+            self.weights.flat.copy_(tensors["weights"])
+            self._broken.copy_(tensors["broken"])
+            for name, value in self.optimizer.state().items():
+                value.copy_(tensors[f"optimizer/{name}"])
+            for name, value in self._filter_state().items():
+                value.copy_(tensors[f"accelerator/{name}"])
+            if self._ticket is not None:
+                self._ticket.pruned.copy_(tensors["pruned"])
+        self.records = Records(
+            list(facts["record_epochs"]),
+            {
+                name: list(tensors[f"records/{name}"].to(self.device).unbind())
+                for name in facts["record_names"]
+            },
+            {run: epoch for run, epoch in facts["ended"]},
+            {run: message for run, message in facts["messages"]},
+        )
+        self._final = {run: tensors[f"final/{run}"].to(self.device) for run in self.records.ended}
+
+    def _filter_state(self) -> dict[str, Tensor]:
+        return {} if self.accelerator is None else self.accelerator.state()
+
+    def final_weights(self) -> Parameters:
+        """The weights of every run as it ended, or as it is now."""
+        flat = self.weights.flat.clone()
+        for run, row in self._final.items():
+            flat[run] = row
+        return Parameters(self.weights.layout, flat)
+
+    def _watch(self, loss: Tensor) -> None:
+        bad = ~loss.mean(dim=1).isfinite() & (self._broken < 0)
+        torch.where(bad, self._clock, self._broken, out=self._broken)
+
+    def _end_runs(self) -> None:
+        """Note which runs end with the record just made."""
+        spec = self.specs[0]
+        broken = self._broken.tolist()
+        held = self._held()
+        for run in range(len(self.specs)):
+            if run in self.records.ended:
+                continue
+            message = ""
+            if broken[run] >= 0:
+                message = f"run {self.first + run} (seed {self.specs[run].seed}): "
+                message += f"loss not finite at epoch {broken[run]}; stopped"
+            elif held[run]:
+                message = f"stopped at epoch {self.epoch}: test accuracy held {GROKKED}"
+            if message or self.epoch == spec.epochs:
+                self.records.ended[run] = self.epoch
+                self._final[run] = self.weights.flat[run].clone()
+                if message:
+                    self.records.messages[run] = message
+
+    def _held(self) -> list[bool]:
+        """For each run, whether it has been grokked for ``stop_after`` epochs."""
+        wait, epochs = self.specs[0].stop_after, self.records.epochs
+        start = 0 if wait is None else bisect_right(epochs, epochs[-1] - wait) - 1
+        if wait is None or start < 0:
+            return [False] * len(self.specs)
+        since = torch.stack(self.records.values["test_accuracy"][start:])
+        return (since >= GROKKED).all(dim=0).tolist()
+
+
+@contextmanager
+def one_thread(device: torch.device) -> Iterator[None]:
+    """One CPU thread while training on a CPU.
+
+    At these sizes a second thread gains less than a second run does, and the order of
+    sums, so the last bits, would depend on the number of cores.
+    """
+    before = torch.get_num_threads()
+    try:
+        if device.type == "cpu":
+            torch.set_num_threads(1)
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -1,0 +1,23 @@
+"""The runtime: processes, clusters, checkpoints, histories and stores; no mathematics."""
+
+from grokkit.runtime.checkpoint import CheckpointError
+from grokkit.runtime.history import any_specs_of, load_history, save_history, specs_of, thin
+from grokkit.runtime.keys import spec_key
+from grokkit.runtime.run import RunsFailed, train
+from grokkit.runtime.store import RunStore
+from grokkit.runtime.sweep import load_sweep, sweep
+
+__all__ = [
+    "CheckpointError",
+    "RunStore",
+    "RunsFailed",
+    "any_specs_of",
+    "load_history",
+    "load_sweep",
+    "save_history",
+    "spec_key",
+    "specs_of",
+    "sweep",
+    "thin",
+    "train",
+]

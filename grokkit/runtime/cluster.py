@@ -1,0 +1,138 @@
+"""Jobs on the machines of a Dask cluster: ``pip install 'grokkit[cluster]'``.
+
+Any scheduler will do. On two machines by hand, one thread a worker so that runs do not
+share cores::
+
+    dask scheduler                                         # prints its address
+    dask worker tcp://10.0.0.1:8786 --nworkers 8 --nthreads 1      # on each machine
+    grokkit sweep decay.toml --scheduler tcp://10.0.0.1:8786
+
+Under SLURM ``dask-jobqueue`` submits the workers as batch jobs, and the sweep runs where
+it was started, for example on the login node or in a small job of its own::
+
+    from dask_jobqueue import SLURMCluster
+    cluster = SLURMCluster(cores=8, processes=8, memory="16GB", walltime="04:00:00")
+    cluster.scale(jobs=10)
+    grokkit.runtime.sweep(specs, "runs/decay", scheduler=cluster.scheduler_address)
+
+Workers need grokkit and no shared disk: a History comes back over the network as soon as
+its group has ended, and is stored where the sweep was started. So a lost worker costs the
+group it was at, which the scheduler gives to another; and a lost scheduler or a killed
+sweep costs no finished group.
+"""
+
+import secrets
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from grokkit.engine.trainer import Trainer
+from grokkit.errors import SettingError
+from grokkit.runtime.history import to_history
+from grokkit.runtime.jobs import Job, Watch, train_job
+from grokkit.runtime.outcome import Outcome
+
+TIMEOUT = 20.0
+"""The seconds in which a scheduler has to answer."""
+
+PATIENCE = 1.0
+"""The seconds after which a worker looks whether its result is still wanted."""
+
+
+class Cluster:
+    """Trains jobs on the workers of a Dask scheduler.
+
+    Args:
+        address: the scheduler, such as ``tcp://10.0.0.1:8786``.
+
+    Raises:
+        ModuleNotFoundError: Dask is not installed.
+    """
+
+    def __init__(self, address: str) -> None:
+        try:
+            import distributed  # noqa: F401
+        except ModuleNotFoundError as missing:
+            raise ModuleNotFoundError(
+                "a sweep on a cluster needs Dask: pip install 'grokkit[cluster]'",
+                name=missing.name,
+            ) from missing
+        self.address = address
+
+    def run(self, jobs: Sequence[Job], watch: Watch) -> bool:
+        """Train all jobs; returns whether an interrupt ended that early.
+
+        An interrupt gives up the groups that are being trained.
+
+        Raises:
+            SettingError: the specs cannot be trained.
+            ConnectionError: no scheduler answers at the address.
+        """
+        from distributed import Client, as_completed
+
+        try:
+            client = Client(self.address, timeout=TIMEOUT, set_as_default=False)
+        except (OSError, ValueError) as problem:
+            raise ConnectionError(f"no Dask scheduler answers at {self.address}") from problem
+        with client:
+            # Keys of its own: a result of another sweep is never mistaken for ours.
+            sweep = secrets.token_hex(4)
+            futures = {
+                client.submit(train_here, job.to_dict(), key=f"grokkit-{sweep}-{job.first}"): job
+                for job in jobs
+            }
+            # Results are fetched the moment they are there, and not when they are asked for:
+            # until then they are in the memory of a worker that may be lost.
+            arriving = as_completed(
+                list(futures), with_results=True, raise_errors=False, loop=client.loop
+            )
+            try:
+                for future, result in arriving:
+                    self._hear(result, futures.pop(future), watch)
+            except KeyboardInterrupt:
+                client.cancel(list(futures))
+                return True
+        return False
+
+    @staticmethod
+    def _hear(result: Any, job: Job, watch: Watch) -> None:
+        # The result itself says so, and not the status of its future: by now the worker may
+        # be lost that it came from, and the future pending once more.
+        if isinstance(result, bytes):
+            watch.finished(job, to_history(Outcome.from_bytes(result)))
+            return
+        # What the worker raised with its type and traceback, or that it is gone.
+        problem = result[1] if isinstance(result, tuple) else result
+        if isinstance(problem, SettingError):
+            raise problem
+        line = " ".join(str(problem).split())
+        watch.failed(job, f"{type(problem).__name__}: {line}")
+
+
+def train_here(plain: dict[str, Any]) -> bytes:
+    """What a Dask worker does: train one job, and return what came of it as bytes.
+
+    It stops once nobody waits for the result any more, because the sweep was interrupted
+    or killed: Dask by itself lets a task run to its end.
+    """
+    import torch
+    from distributed import get_worker
+
+    # For good: were a second job to end in this process, it would set the number back.
+    torch.set_num_threads(1)
+    worker = get_worker()
+    key = worker.get_current_task()
+    looked = time.monotonic()
+
+    def look(now: Trainer) -> None:
+        nonlocal looked
+        if time.monotonic() - looked > PATIENCE:
+            looked = time.monotonic()
+            task = worker.state.tasks.get(key)
+            if task is None or task.state == "cancelled":
+                raise KeyboardInterrupt
+
+    outcome, interrupted = train_job(Job.from_dict(plain), on_epoch=look)
+    if outcome is None or interrupted:
+        raise RuntimeError("interrupted")
+    return outcome.to_bytes()

@@ -1,0 +1,170 @@
+"""Sweeps: many runs, stored as they end, skipped where they are done.
+
+A sweep file says what all runs share, and the axes of a grid; settings go by their own
+names, as in :meth:`RunSpec.with_`::
+
+    [base]
+    preset = "live"                   # optional: where to start from
+    epochs = 4000
+
+    [grid]
+    weight_decay = [0.5, 1.0, 2.0]
+    seed = "0..4"                     # whole numbers, both ends included
+
+    grokkit sweep decay.toml                       on the cores of this machine
+    grokkit sweep decay.toml --scheduler ADDRESS   on a cluster (grokkit.runtime.cluster)
+
+The same from Python: ``sweep(load_sweep("decay.toml"), "decay")``.
+"""
+
+import contextlib
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from grokkit.engine.presets import presets
+from grokkit.engine.spec import RunSpec, grid
+from grokkit.errors import refuse
+from grokkit.runtime.history import complete, join, specs_of, split
+from grokkit.runtime.run import Collector, RunsFailed, choose_executor, plan
+from grokkit.runtime.store import RunStore
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+RANGE = re.compile(r"\s*(\d+)\s*\.\.\s*(\d+)\s*")
+"""How an axis writes whole numbers from one to another."""
+
+
+def load_sweep(path: str | Path) -> list[RunSpec]:
+    """The runs that a sweep file describes, the last axis of its grid fastest.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: the file is no TOML.
+        SettingError: it names an unknown setting, or a value is refused.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"{path}: no such file")
+    try:
+        plain = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+        raise ValueError(f"{path}: not TOML: {problem}") from problem
+    return sweep_specs(plain)
+
+
+def sweep_specs(plain: Mapping[str, Any]) -> list[RunSpec]:
+    """The runs of a sweep file that was read already.
+
+    Raises:
+        SettingError: it names an unknown setting, or a value is refused.
+    """
+    for name, table in plain.items():
+        if name not in ("base", "grid"):
+            refuse(name, table, "[base] and [grid]")
+        if not isinstance(table, Mapping):
+            refuse(name, table, f"a table of settings, [{name}]")
+    base = dict(plain.get("base", {}))
+    axes = {name: _axis(name, values) for name, values in plain.get("grid", {}).items()}
+    both = sorted(set(base) & set(axes))
+    if both:
+        refuse(both[0], base[both[0]], "[base] or [grid], not both")
+    spec = _preset(base.pop("preset")) if "preset" in base else RunSpec()
+    return grid(spec.with_(**base), **axes)
+
+
+def sweep(
+    specs: Sequence[RunSpec],
+    folder: str | Path,
+    *,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    device: torch.device | str = "cpu",
+    checkpoint_minutes: float = 1.0,
+    progress: bool = True,
+) -> "xr.Dataset":
+    """Train many runs into a folder and return their History, in the order of the specs.
+
+    Runs that the folder holds already are not trained again. A run is stored as soon as
+    its group has ended; what was under way in a sweep that was killed or interrupted is in
+    ``FOLDER/checkpoints``, and the next call goes on from there (not on a cluster, whose
+    workers may have no disk in common).
+
+    Args:
+        specs: the runs.
+        folder: a folder for :class:`grokkit.runtime.RunStore`.
+        workers: how many processes on this machine, as for :func:`grokkit.train`.
+        scheduler: the address of a Dask scheduler, whose workers then do the work.
+        device: where each group is trained.
+        checkpoint_minutes: the minutes between two checkpoints.
+        progress: whether to show a progress bar.
+
+    Raises:
+        SettingError: the specs cannot be trained.
+        OSError: a run or a checkpoint cannot be written; what is there is intact.
+        RunsFailed: some groups failed; the others are stored.
+        KeyboardInterrupt: interrupted before there was anything to return.
+        ModuleNotFoundError: ``scheduler`` needs Dask, which is not installed.
+    """
+    specs = list(specs)
+    if not specs:
+        refuse("specs", specs, "at least one RunSpec")
+    if scheduler is not None and workers is not None:
+        refuse("workers", workers, "None with a scheduler, whose workers it uses")
+    store = RunStore(folder)
+    found = {spec: store.get(spec) for spec in dict.fromkeys(specs)}
+    done = {spec: history for spec, history in found.items() if history is not None}
+    missing = [spec for spec in found if spec not in done]
+    interrupted, failures = False, {}
+
+    def keep(history: "xr.Dataset") -> None:
+        store.put(history)
+        done.update((specs_of(one)[0], one) for one in split(history))
+
+    if missing:
+        checkpoints = None if scheduler is not None else store.folder / "checkpoints"
+        jobs = plan(missing, device, checkpoints, checkpoint_minutes)
+        if scheduler is None:
+            executor = choose_executor(jobs, workers)
+        else:
+            from grokkit.runtime.cluster import Cluster
+
+            executor = Cluster(scheduler)
+        title = f"{len(specs)} runs" + (f", {len(done)} done before" if done else "")
+        with Collector(jobs, progress=progress, keep=keep, title=title) as collector:
+            interrupted, failures = executor.run(jobs, collector), collector.failures
+        for job in jobs:
+            kept = collector.histories.get(job.first)
+            if job.checkpoint is not None and kept is not None and all(complete(kept)):
+                job.checkpoint.unlink(missing_ok=True)
+        if checkpoints is not None:
+            with contextlib.suppress(OSError):  # some are left
+                checkpoints.rmdir()
+    history = None
+    if done:
+        history = join([done[spec] for spec in specs if spec in done])
+        history.attrs["interrupted"] = int(interrupted)
+    if failures:
+        raise RunsFailed(failures, history)
+    if history is None:
+        raise KeyboardInterrupt
+    return history
+
+
+def _axis(name: str, values: Any) -> Sequence[Any]:
+    if isinstance(values, str) and (ends := RANGE.fullmatch(values)):
+        return range(int(ends[1]), int(ends[2]) + 1)
+    if not isinstance(values, list):
+        refuse(name, values, 'a list of values, or whole numbers such as "0..4"')
+    return values
+
+
+def _preset(name: Any) -> RunSpec:
+    if not isinstance(name, str) or name not in presets:
+        refuse("preset", name, ", ".join(sorted(presets)))
+    return presets[name]

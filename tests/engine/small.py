@@ -1,0 +1,29 @@
+"""A run that takes a moment, and what it means for two runs to be the same."""
+
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from grokkit.engine import RunSpec
+from grokkit.tasks import ModularAddition
+
+SMALL = RunSpec(task=ModularAddition(p=5, train_fraction=0.5), epochs=20, record_every=5).with_(
+    d_model=8, d_mlp=12, learning_rate=0.01
+)
+
+
+def bits(array: Any) -> bytes:
+    return np.ascontiguousarray(array).tobytes()
+
+
+def same(one: xr.Dataset, other: xr.Dataset) -> bool:
+    """Every variable has the same type, shape, axes, and bits."""
+    if set(one.data_vars) != set(other.data_vars) or bits(one.epoch) != bits(other.epoch):
+        return False
+    return all(
+        one[name].dtype == other[name].dtype
+        and one[name].sizes == other[name].sizes
+        and bits(one[name]) == bits(other[name])
+        for name in one.data_vars
+    )
