@@ -23,7 +23,7 @@ from grokkit.engine.spec_kinds import TRANSFORMER, register_spec
 from grokkit.errors import check_choice, check_int, refuse
 from grokkit.model.spec import ModelSpec
 from grokkit.registry import Registry
-from grokkit.settings import LATER, plain
+from grokkit.settings import LATER, earlier, plain
 from grokkit.tasks import ModularAddition, Task, tasks
 
 FAMILIES: Mapping[str, Registry[Any]] = {
@@ -185,7 +185,8 @@ class RunSpec:
                 for inner in value:
                     if inner not in _field_names(part):
                         refuse(f"{name}.{inner}", value[inner], ", ".join(_field_names(part)))
-                value = part(**{name: _frozen(inner) for name, inner in value.items()})
+                inner = {name: _frozen(one) for name, one in value.items()}
+                value = part(**earlier(part) | inner)
             made[name] = value
         return cls(**made)
 
