@@ -43,9 +43,10 @@ class AutogradStep:
         """Fill ``weights.flat_grad`` and return what was computed on the way."""
         seen = self.model(self.weights)
         loss = cross_entropy(seen.logits, self.batch.targets)
-        score_gradient = None
+        score_gradient, log_attention = None, None
         if record:
             score_gradient = seen.score_gradient(loss.sum())
+            log_attention = seen.log_attention.detach()
         # Runs share no weight, so the gradient of the sum is each run's own gradient.
         total, added = loss.mean(dim=1).sum(), self.penalty(seen, epoch).sum()
         control = self.penalty.control
@@ -58,7 +59,11 @@ class AutogradStep:
             for name, value in control(inner, epoch).items():
                 self.weights.gradient[name].add_(value)
         return StepOutput(
-            loss.detach(), seen.logits.detach(), seen.attention.detach(), score_gradient
+            loss.detach(),
+            seen.logits.detach(),
+            seen.attention.detach(),
+            score_gradient,
+            log_attention,
         )
 
     def take(self, rows: Int[Tensor, "run row"]) -> "AutogradStep":

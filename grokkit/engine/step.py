@@ -1,6 +1,6 @@
 """What one training step hands on, whichever way it was computed."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Protocol, runtime_checkable
 
 import torch
@@ -20,20 +20,20 @@ class StepOutput:
         attention: alpha.
         score_gradient: dCE/dl of every example's own cross-entropy, the quantity of
             Lemma 5.1, without any prior; None where it was not asked for.
+        log_attention: log alpha; None where it was not asked for.
     """
 
     loss: Float[Tensor, "run example"]
     logits: Float[Tensor, "run example class"]
     attention: Attention
     score_gradient: Scores | None
+    log_attention: Attention | None
 
     def take(self, rows: Int[Tensor, "run row"]) -> "StepOutput":
         """Some examples of each run, each run's own."""
         run = torch.arange(len(rows), device=rows.device).unsqueeze(1)
-        gradient = None if self.score_gradient is None else self.score_gradient[run, rows]
-        return StepOutput(
-            self.loss[run, rows], self.logits[run, rows], self.attention[run, rows], gradient
-        )
+        parts = {part.name: getattr(self, part.name) for part in fields(self)}
+        return StepOutput(**{n: None if x is None else x[run, rows] for n, x in parts.items()})
 
 
 @runtime_checkable
@@ -45,7 +45,7 @@ class Step(Protocol):
 
         Args:
             epoch: the number of whole epochs that came before, for schedules.
-            record: whether the score gradient is kept too.
+            record: whether the score gradient and log alpha are kept too.
         """
         ...
 

@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from grokkit.model.attention import Attention, Scores
+from grokkit.model.attention import Attention, AttentionKind, Scores, log_attention
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +28,7 @@ class Activations:
             the classifier readout, which has no stream.
         scores_by_layer: the scores of each layer as the forward pass used them; empty where
             they are ``scores`` itself.
+        kind: how scores became attention.
     """
 
     scores: Scores
@@ -37,6 +38,12 @@ class Activations:
     final: Float[Tensor, "run example width"] | None = None
     middle: Float[Tensor, "run example embed"] | None = None
     scores_by_layer: tuple[Float[Tensor, "run example pos _"], ...] = ()
+    kind: AttentionKind = "softmax"
+
+    @property
+    def log_attention(self) -> Attention:
+        """Log alpha, see :func:`grokkit.model.attention.log_attention`."""
+        return log_attention(self.attention, self.scores, self.kind)
 
     def run(self, index: int) -> "Activations":
         """What one run of the group computed, as a group of one."""
@@ -49,6 +56,7 @@ class Activations:
             None if self.final is None else self.final[one],
             None if self.middle is None else self.middle[one],
             tuple(scores[one] for scores in self.scores_by_layer),
+            self.kind,
         )
 
     def score_gradient(self, value: Float[Tensor, ""]) -> Scores:

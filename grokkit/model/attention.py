@@ -45,6 +45,27 @@ def attend(
     return torch.where(alive, share, _uniform(scores))
 
 
+def log_attention(attention: Attention, scores: Scores, kind: AttentionKind) -> Attention:
+    """Log alpha, also where alpha itself is too small for its precision.
+
+    In float32 a softmax gives exactly 0 from a score gap of about 104, and coarse steps from
+    87. There log alpha_j = l_j - log sum_i exp(l_i), with the gradient of that. Where
+    normalised ReLU, the oracle or the causal mask gives exactly 0, log alpha is that of the
+    smallest normal number, with gradient 0.
+
+    Args:
+        attention: alpha.
+        scores: the attention logits l.
+        kind: how they became alpha.
+    """
+    floor = torch.finfo(attention.dtype).tiny
+    log = attention.clamp_min(floor).log()
+    if kind != "softmax":
+        return log
+    rounded_off = (attention < floor) & scores.isfinite()
+    return torch.where(rounded_off, scores.log_softmax(dim=2), log)
+
+
 def _uniform(scores: Scores) -> Attention:
     """Equal attention on every position that may be attended to."""
     visible = (scores > -torch.inf).to(scores.dtype)

@@ -29,6 +29,7 @@ STEPS = 50
 # and Adam would divide that by its own size: with eps = 1e-8, 1e-16 becomes 1e-8.
 EPS = 1e-4
 
+
 def kind_of(*kinds: type, **settings: Any) -> st.SearchStrategy[tuple[type, dict[str, Any]]]:
     """A kind of setting, and plain values for its fields: built in the test, not here."""
     return st.tuples(st.sampled_from(kinds), st.fixed_dictionaries(settings))

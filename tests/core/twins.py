@@ -5,8 +5,8 @@ from typing import Any
 import torch
 
 from grokkit import core
-from grokkit.engine import RunSpec, Trainer
-from grokkit.engine.optimizers import Adam, AdamW, Lion, Muon, OptimizerSpec
+from grokkit.engine import RunSpec
+from grokkit.engine.optimizers import OptimizerSpec
 from grokkit.tasks import SparseParity, Task
 
 RULES = {

@@ -24,7 +24,6 @@ from grokkit.engine.priors.controls import Control, PenaltyGradient, check_penal
 from grokkit.engine.priors.schedules import ScheduledStrength, ScheduleKind, check_schedule
 from grokkit.errors import check_number, refuse
 from grokkit.model import Activations, Batch
-from grokkit.model.attention import Attention
 from grokkit.registry import Registry
 
 if TYPE_CHECKING:
@@ -135,11 +134,11 @@ class ScheduledPrior(Prior):
         """Whether a class derived from a prior has brought a penalty of its own."""
         return type(self).penalty is not Prior.penalty
 
-    def amount(self, attention: Attention, target: Tensor | None) -> Float[Tensor, "run example"]:
+    def amount(self, seen: Activations, target: Tensor | None) -> Float[Tensor, "run example"]:
         """The penalty of each example at strength 1.
 
         Args:
-            attention: alpha.
+            seen: what the network computed of the examples: ``seen.attention`` is alpha.
             target: what :meth:`aim` returned, if anything.
         """
         raise NotImplementedError
@@ -210,7 +209,7 @@ class ScheduledPenalty(Penalty):
         if self.prior.own_penalty:
             amount = super().__call__(seen, epoch)
         else:
-            amount = self._mean(self.prior.amount(seen.attention, self.target))
+            amount = self._mean(self.prior.amount(seen, self.target))
         return self.strength(epoch).to(amount) * amount
 
     def _mean(self, amount: Float[Tensor, "run example"]) -> Float[Tensor, " run"]:

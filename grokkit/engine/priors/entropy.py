@@ -12,7 +12,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from grokkit.engine.priors.base import ScheduledPrior, register_prior
-from grokkit.model.attention import Attention
+from grokkit.model import Activations
 
 
 @register_prior("entropy")
@@ -28,11 +28,12 @@ class EntropyPrior(ScheduledPrior):
 
     entropy_strength: float = 0.1
 
-    def amount(self, attention: Attention, target: Tensor | None) -> Float[Tensor, "run example"]:
+    def amount(self, seen: Activations, target: Tensor | None) -> Float[Tensor, "run example"]:
         """-sum_j alpha_j log alpha_j in nats.
 
         The logarithm stops at the smallest normal number: at alpha_j = 0 its own slope,
         minus infinity, would make the gradient of that score 0 times infinity.
         """
+        attention = seen.attention
         log = attention.clamp_min(torch.finfo(attention.dtype).tiny).log()
         return -(attention * log).sum(dim=2).mean(dim=2)

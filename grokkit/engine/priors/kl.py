@@ -6,18 +6,19 @@ For softmax attention its gradient on a score is beta (alpha_j - target_j), equa
 it does not know the loss, so it does not starve with it.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
 from grokkit.diagnostics.structure import attention_kl
 from grokkit.engine.priors.base import ScheduledPrior, register_prior
 from grokkit.errors import check_choice, refuse
-from grokkit.model import Batch
-from grokkit.model.attention import Attention
+from grokkit.model import Activations, Batch
 
 if TYPE_CHECKING:
     from grokkit.engine.spec import RunSpec
@@ -51,13 +52,17 @@ class DivergencePrior(ScheduledPrior):
         if self.head_reduction == "summed" and spec.model.heads == 1:
             refuse("head_reduction", self.head_reduction, "'each' with heads = 1")
 
-    def amount(self, attention: Attention, target: Tensor | None) -> Float[Tensor, "run example"]:
+    def amount(self, seen: Activations, target: Tensor | None) -> Float[Tensor, "run example"]:
         """KL(target || alpha) of each example in nats, a mean over heads or of their mean."""
         assert target is not None
+        attention, log = seen.attention, seen.log_attention
         if self.head_reduction == "summed":
             attention = attention.mean(dim=3, keepdim=True)
             target = target.mean(dim=3, keepdim=True)
-        return attention_kl(attention, target).mean(dim=2)
+            floor = torch.finfo(attention.dtype).tiny
+            of_mean = log.logsumexp(dim=3, keepdim=True) - math.log(log.shape[3])
+            log = torch.where(attention < floor, of_mean, attention.clamp_min(floor).log())
+        return attention_kl(attention, target, log).mean(dim=2)
 
 
 @register_prior("kl")

@@ -19,7 +19,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from grokkit.engine.priors.base import ScheduledPrior, register_prior
-from grokkit.model.attention import Attention
+from grokkit.model import Activations
 
 
 @register_prior("sparsity")
@@ -35,6 +35,6 @@ class SparsityPrior(ScheduledPrior):
 
     sparsity_strength: float = 0.1
 
-    def amount(self, attention: Attention, target: Tensor | None) -> Float[Tensor, "run example"]:
+    def amount(self, seen: Activations, target: Tensor | None) -> Float[Tensor, "run example"]:
         """1 - sum_j alpha_j^2, from 0 to 1 - 1/T."""
-        return 1 - attention.square().sum(dim=2).mean(dim=2)
+        return 1 - seen.attention.square().sum(dim=2).mean(dim=2)
