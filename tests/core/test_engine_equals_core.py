@@ -8,7 +8,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from grokkit import core
-from grokkit.core.train import differentiate
+from grokkit.bench.core_run import core_run
 from grokkit.engine import RunSpec, Trainer
 from grokkit.engine.optimizers import SGD, Adam, AdamW, Lion, Muon
 from grokkit.engine.priors import EntropyPrior, KLPrior, SparsityPrior
@@ -21,7 +21,6 @@ from grokkit.tasks import (
     PrimeField,
     SparseParity,
 )
-from tests.core.twins import core_run
 
 STEPS = 50
 
@@ -171,7 +170,7 @@ def test_the_engine_equals_the_core(task, model, optimizer, prior, other):
             ours = torch.tensor(result.curve(name), dtype=torch.float64)
             torch.testing.assert_close(engine, ours, rtol=1e-10, atol=1e-10, equal_nan=True)
 
-    differentiate(run, result.net, data.train, STEPS)
+    core.differentiate(run, result.net, data.train, STEPS)
     for name, W in result.net.named_parameters():
         assert close(trainer.weights[name][0], W), name
         assert W.grad is not None and close(trainer.weights.gradient[name][0], W.grad), name
