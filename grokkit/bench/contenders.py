@@ -54,8 +54,8 @@ class EveryQuery(core.Transformer):
             logits = self.mlp(h)
         else:
             logits = (e + h + self.mlp(e + h)) @ self.W_U
-        last = (part[:, :, -1] for part in (scores, attention, log_attention))
-        return core.Seen(*last, h[:, -1], logits[:, -1])
+        asked, alpha, log_alpha = (part[:, :, -1] for part in (scores, attention, log_attention))
+        return core.Seen(asked, alpha, log_alpha, h[:, -1], logits[:, -1])
 
 
 def careful(

@@ -1,6 +1,6 @@
 """What one training step hands on, whichever way it was computed."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Protocol, runtime_checkable
 
 import torch
@@ -33,7 +33,8 @@ class StepOutput:
         """Some examples of each run, each run's own."""
         run = torch.arange(len(rows), device=rows.device).unsqueeze(1)
         parts = {part.name: getattr(self, part.name) for part in fields(self)}
-        return StepOutput(**{n: None if x is None else x[run, rows] for n, x in parts.items()})
+        taken = {name: x[run, rows] for name, x in parts.items() if x is not None}
+        return replace(self, **taken)
 
 
 @runtime_checkable

@@ -127,8 +127,10 @@ def spec_of(task: Any, model: Any, optimizer: Any, prior: Any, other: Any) -> Ru
         prior.pop("head_reduction")
     if prior["schedule"] == "constant":
         prior.pop("schedule_epochs")
-    if optimizer_kind is Lion and model["attention"] == "relu":
-        model = model | {"attention": "softmax"}  # the sign of a rounding error is anybody's guess
+    if optimizer_kind in (Lion, Muon) and model["attention"] == "relu":
+        # Where a score passes 0 the gradient jumps: a sign, or a matrix brought to norm 1, then
+        # makes a step of a rounding error.
+        model = model | {"attention": "softmax"}
     if model["attention"] == "oracle":
         prior[prior_kind.strength_name] = 0.0
     parts = {"task": task_kind(**task), "optimizer": optimizer_kind(**optimizer)}
