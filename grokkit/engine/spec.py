@@ -20,7 +20,7 @@ from grokkit.engine.spec_kinds import TRANSFORMER, NestedSpec, grid, register_sp
 from grokkit.errors import check_choice, check_int, refuse
 from grokkit.model.spec import ModelSpec
 from grokkit.registry import Registry
-from grokkit.settings import LATER
+from grokkit.settings import OMIT_IF_DEFAULT
 from grokkit.tasks import ModularAddition, Task, tasks
 
 __all__ = ["FAMILIES", "PARTS", "RunSpec", "grid"]
@@ -86,7 +86,7 @@ class RunSpec(NestedSpec):
     record_every: int = 25
     stop_after: int | None = None
     precision: Precision = "float32"
-    features: bool = field(default=False, metadata=LATER)
+    features: bool = field(default=False, metadata=OMIT_IF_DEFAULT)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -32,7 +32,7 @@ from torch import Tensor
 from grokkit.engine.records import Records
 from grokkit.errors import check_int, refuse
 from grokkit.registry import Registry
-from grokkit.settings import plain
+from grokkit.settings import earlier, plain
 
 MOST_RUNS = 1_000_000
 """More runs than this in one grid are a slip of the pen."""
@@ -286,7 +286,7 @@ class NestedSpec:
                 if not isinstance(kind, str):
                     refuse(f"{part}.kind", kind, ", ".join(cls.FAMILIES[part]))
                 made_by = cls.FAMILIES[part][kind]
-            made[part] = made_by(**_known(made_by, f"{part}.", inner))
+            made[part] = made_by(**earlier(made_by) | _known(made_by, f"{part}.", inner))
         return cls(**made)
 
     @classmethod

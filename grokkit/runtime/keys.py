@@ -9,6 +9,7 @@ from typing import Any
 from grokkit.engine.spec import FAMILIES, PARTS, RunSpec
 from grokkit.engine.spec_kinds import Spec
 from grokkit.runtime.kinds import sources
+from grokkit.settings import when_missing
 
 NAMED = ("task", "model", "optimizer", "prior")
 """The parts that a key always names; the others only where they are not the default."""
@@ -57,8 +58,8 @@ def _changed(part: Any) -> dict[str, Any]:
 
 
 def _default(field: Field[Any]) -> Any:
-    """The default of a field, MISSING if it has none."""
-    return field.default if field.default_factory is MISSING else field.default_factory()
+    """What a key that does not name a field says of it; MISSING: nothing."""
+    return when_missing(field) if field.default_factory is MISSING else field.default_factory()
 
 
 def _digest(plain: Any) -> str:
