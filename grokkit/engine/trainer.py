@@ -238,21 +238,16 @@ class Trainer:
 
         The tensors are the live ones, not copies.
         """
-        records = self.records
-        facts = {
+        facts = self.records.facts() | {
             "epoch": self.epoch,
             "steps": self.optimizer.steps,
             "seconds": self.seconds,
-            "record_epochs": records.epochs,
-            "record_names": list(records.values),
-            "ended": list(records.ended.items()),
-            "messages": list(records.messages.items()),
         }
         tensors = {"weights": self.weights.flat, "broken": self._broken}
         tensors |= {f"optimizer/{name}": value for name, value in self.optimizer.state().items()}
         tensors |= {f"accelerator/{name}": value for name, value in self._filter_state().items()}
         tensors |= {} if self._ticket is None else self._ticket.state()
-        tensors |= {f"records/{name}": torch.stack(all_) for name, all_ in records.values.items()}
+        tensors |= self.records.tensors()
         tensors |= {f"final/{run}": row for run, row in self._final.items()}
         return facts, tensors
 
@@ -270,15 +265,7 @@ class Trainer:
                 value.copy_(tensors[f"accelerator/{name}"])
             if self._ticket is not None:
                 self._ticket.pruned.copy_(tensors["pruned"])
-        self.records = Records(
-            list(facts["record_epochs"]),
-            {
-                name: list(tensors[f"records/{name}"].to(self.device).unbind())
-                for name in facts["record_names"]
-            },
-            {run: epoch for run, epoch in facts["ended"]},
-            {run: message for run, message in facts["messages"]},
-        )
+        self.records = Records.of(facts, tensors, self.device)
         self._final = {run: tensors[f"final/{run}"].to(self.device) for run in self.records.ended}
 
     def _filter_state(self) -> dict[str, Tensor]:
