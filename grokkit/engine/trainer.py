@@ -8,8 +8,7 @@ that it had then, and its records end there.
 
 import time
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -22,8 +21,9 @@ from grokkit.engine.choose_step import choose_step
 from grokkit.engine.controls import MLPSphere, QKPenalty
 from grokkit.engine.feature_probes import FeatureProbes
 from grokkit.engine.interrupts import interrupts_held
+from grokkit.engine.memory import check_memory
 from grokkit.engine.minibatches import Minibatches
-from grokkit.engine.precision import master_dtype, products_in
+from grokkit.engine.precision import master_dtype, pinned
 from grokkit.engine.probes import Probes
 from grokkit.engine.records import Records
 from grokkit.engine.spec import RunSpec
@@ -47,7 +47,7 @@ class Trainer:
         first: the number of the first run, for messages, where the group is part of a list.
 
     Raises:
-        SettingError: the specs cannot be one group.
+        SettingError: the specs cannot be one group, or need more memory than there is.
     """
 
     def __init__(
@@ -58,10 +58,16 @@ class Trainer:
         self.specs = list(specs)
         self.first = first
         self.device = torch.device(device)
-        spec = specs[0]
+        with pinned(specs[0].precision, self.device):
+            self._set_up()
+
+    def _set_up(self) -> None:
+        """The data, the weights and the instruments of the group."""
+        specs, spec = self.specs, self.specs[0]
         dtype = master_dtype(spec.precision)
         data = [one.task.build(one.seed) for one in specs]
         shape = data[0]
+        check_memory(spec, shape, len(specs), self.device)
         sizes = sorted({len(one.train) for one in data})
         if len(sizes) > 1:
             refuse("specs", f"train sets of {sizes} examples", "train sets of one size")
@@ -151,7 +157,7 @@ class Trainer:
         stop = spec.epochs if epochs is None else min(spec.epochs, self.epoch + epochs)
         started = time.perf_counter()
         try:
-            with one_thread(self.device), products_in(spec.precision, self.device):
+            with pinned(spec.precision, self.device):
                 # At the last epoch of all once more, for the record that ends the runs.
                 while not self.done and (self.epoch < stop or stop == spec.epochs):
                     with interrupts_held():
@@ -310,19 +316,3 @@ class Trainer:
             return [False] * len(self.specs)
         since = torch.stack(self.records.values["test_accuracy"][start:])
         return (since >= GROKKED).all(dim=0).tolist()
-
-
-@contextmanager
-def one_thread(device: torch.device) -> Iterator[None]:
-    """One CPU thread while training on a CPU.
-
-    At these sizes a second thread gains less than a second run does, and the order of
-    sums, so the last bits, would depend on the number of cores.
-    """
-    before = torch.get_num_threads()
-    try:
-        if device.type == "cpu":
-            torch.set_num_threads(1)
-        yield
-    finally:
-        torch.set_num_threads(before)

@@ -271,3 +271,27 @@ def test_a_spec_that_was_saved_before_a_part_existed_has_its_default():
 def test_controls_are_changed_as_a_whole_or_each_by_its_name():
     spec = RunSpec().with_(controls=Controls(mlp_radius=3.0), qk_penalty=0.5)
     assert spec.controls == Controls(mlp_radius=3.0, qk_penalty=0.5)
+
+
+IDLE = {
+    "schedule": {"schedule": "annealed", "schedule_epochs": 5},
+    "penalty_gradient": {"penalty_gradient": "noise"},
+    "head_reduction": {"heads": 2, "head_reduction": "summed"},
+    "target": {"target": "adversarial"},
+    "norm_kind": {"norm_kind": "rms"},
+    "norm_affine": {"norm_affine": False},
+}
+
+
+@pytest.mark.parametrize("name", IDLE)
+def test_a_setting_that_would_do_nothing_is_refused_except_in_a_file(name):
+    useful = {"norm": "A*"} if name.startswith("norm") else {"kl_strength": 1.0}
+    spec = RunSpec().with_(**IDLE[name], **useful)
+    with pytest.raises(SettingError, match=rf"^{name}: got .*, where it does nothing$"):
+        RunSpec().with_(**IDLE[name])
+    written = spec.to_dict()
+    part, setting = ("model", "norm") if "norm" in useful else ("prior", "kl_strength")
+    written[part][setting] = "none" if part == "model" else 0.0
+    read = RunSpec.from_dict(written)
+    assert read.settings()[name] == IDLE[name][name]
+    assert read.to_dict()[part][name] == IDLE[name][name]

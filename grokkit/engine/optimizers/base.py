@@ -10,6 +10,7 @@ The gradient is clipped beforehand. Both are what Definition 3.2 calls norm-cont
 long as U is bounded; :mod:`grokkit.theory.contraction` has the bounds.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
@@ -24,7 +25,7 @@ from grokkit.registry import Registry
 
 
 @dataclass(frozen=True)
-class OptimizerSpec:
+class OptimizerSpec(ABC):
     """The settings that all optimizers share (Table G.2).
 
     Attributes:
@@ -47,12 +48,12 @@ class OptimizerSpec:
         check_int("warmup", self.warmup, 0)
         check_number("clip", self.clip, strict=True, finite=False)
 
+    @abstractmethod
     def start(self, group: "Sequence[OptimizerSpec]", weights: Parameters) -> "Optimizer":
         """The optimizer of a group of runs, one spec of this kind for each run."""
-        raise NotImplementedError
 
 
-class Optimizer:
+class Optimizer(ABC):
     """The state of an optimizer, and one step of it.
 
     ``setting`` holds every numeric setting by name, ``[run, 1]`` in double precision;
@@ -89,16 +90,16 @@ class Optimizer:
         warm = (self.count / self.setting["warmup"]).clamp_(max=1)
         return self.setting["learning_rate"] * warm
 
+    @abstractmethod
     def direction(self, grad: Tensor) -> Tensor:
         """U, the step before it is scaled by the learning rate: ``[run, parameter]``."""
-        raise NotImplementedError
 
+    @abstractmethod
     def state(self) -> dict[str, Tensor]:
         """Everything but ``steps`` that a resumed run needs, by name.
 
         The tensors themselves: a checkpoint is read into them.
         """
-        raise NotImplementedError
 
     @torch.no_grad()
     def step(self) -> None:

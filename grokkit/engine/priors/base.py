@@ -26,6 +26,7 @@ from grokkit.errors import check_number, refuse
 from grokkit.model import Activations, Batch
 from grokkit.model.attention import Attention
 from grokkit.registry import Registry
+from grokkit.settings import refuse_idle
 
 if TYPE_CHECKING:
     from grokkit.engine.spec import RunSpec
@@ -43,7 +44,8 @@ class Prior:
 
     def penalty(self, seen: Activations, batch: Batch) -> Float[Tensor, ""]:
         """What is added to the loss of one run, from its own activations (run axis 1)."""
-        raise NotImplementedError
+        needed = "penalty(seen, batch)"
+        raise NotImplementedError(f"{type(self).__name__}: a prior needs a method {needed}")
 
     def check(self, spec: "RunSpec") -> None:
         """Refuse what makes no sense together with the rest of a spec; called for each spec.
@@ -93,7 +95,20 @@ class Penalty:
     def __call__(self, seen: Activations, epoch: int) -> Float[Tensor, " run"]:
         """What is added to the loss of each run at this epoch."""
         runs = enumerate(self.each)
-        return torch.stack([prior.penalty(seen.run(i), self.batch.run(i)) for i, prior in runs])
+        return torch.stack(
+            [_checked(prior, prior.penalty(seen.run(i), self.batch.run(i))) for i, prior in runs]
+        )
+
+
+def _checked(prior: Prior, value: object) -> Tensor:
+    """What a prior's own ``penalty`` returned, if it can be trained on."""
+    field = f"{prior.kind}.penalty"
+    if not isinstance(value, Tensor) or value.dim() > 0:
+        got = f"shape {tuple(value.shape)}" if isinstance(value, Tensor) else value
+        refuse(field, got, "a tensor of shape (): one number for the run, such as a mean")
+    if torch.is_grad_enabled() and not value.requires_grad and bool(value != 0):
+        refuse(field, "a number without a gradient", "one computed from seen, and not detached")
+    return value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,7 +157,8 @@ class ScheduledPrior(Prior):
             attention: alpha.
             target: what :meth:`aim` returned, if anything.
         """
-        raise NotImplementedError
+        needed = "amount(attention, target), or penalty(seen, batch)"
+        raise NotImplementedError(f"{type(self).__name__}: a prior needs a method {needed}")
 
     def aim(
         self, specs: "Sequence[RunSpec]", batch: Batch
@@ -156,6 +172,9 @@ class ScheduledPrior(Prior):
 
     def check(self, spec: "RunSpec") -> None:
         """Refuse a schedule that never begins, and a penalty on attention that is frozen."""
+        if not self.own_penalty and self.strength == 0:
+            idle = ("schedule", "penalty_gradient", "head_reduction", "target")
+            refuse_idle(self, idle, f"with {self.strength_name} = 0")
         if self.schedule == "late" and self.schedule_epochs >= spec.epochs:  # pyright: ignore
             refuse("schedule_epochs", self.schedule_epochs, f"below epochs = {spec.epochs}")
         if spec.model.attention == "oracle" and not self.own_penalty and self.strength > 0:
