@@ -11,10 +11,10 @@ from torch import nn
 from torch.nn import functional
 
 from grokkit.bench.textbook import Textbook
+from grokkit.core.loss import loss_and_gradient
 from grokkit.engine import RunSpec, Trainer
 from grokkit.engine.autograd_step import AutogradStep
 from grokkit.model import Transformer
-from grokkit.model.loss import loss_and_gradient
 
 Contender = Callable[[RunSpec], Callable[[int], None]]
 """Makes, for a spec, a function that does some epochs' work."""

@@ -10,10 +10,10 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from grokkit.core.loss import cross_entropy
 from grokkit.engine.priors import Penalty
 from grokkit.engine.step import StepOutput
 from grokkit.model import QK_WEIGHTS, Batch, Parameters, Transformer, of_kinds
-from grokkit.model.loss import cross_entropy
 from grokkit.model.spec import ModelSpec
 
 

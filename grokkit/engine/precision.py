@@ -9,7 +9,7 @@ bf16       the same, but the products between the hidden layer and the classes, 
 =========  ==================================================================================
 
 Whichever it is, the weights, the optimizer and the cross-entropy are never below float32:
-a memorised example's loss would be lost (:mod:`grokkit.model.loss`).
+a memorised example's loss would be lost (:mod:`grokkit.core.loss`).
 """
 
 from collections.abc import Iterator

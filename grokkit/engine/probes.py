@@ -12,6 +12,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from grokkit.core.loss import loss_and_gradient
 from grokkit.diagnostics import capacity, starvation, structure
 from grokkit.diagnostics.collapse import softmax_collapse
 from grokkit.diagnostics.queries import per_query
@@ -20,8 +21,7 @@ from grokkit.diagnostics.starvation_bounds import starvation_bounds, starvation_
 from grokkit.diagnostics.variance import score_variance
 from grokkit.engine.step import StepOutput
 from grokkit.model import Batch, ModelSpec, Parameters, Transformer
-from grokkit.model.activations import Activations
-from grokkit.model.loss import loss_and_gradient
+from grokkit.model.attention import Activations
 
 DIMS: Mapping[str, tuple[str, ...]] = {
     "attention_mass": ("head", "pos"),
