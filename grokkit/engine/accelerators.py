@@ -12,7 +12,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from grokkit.engine.optimizers.base import check_share, numbers
+from grokkit.engine.optimizers import check_share, numbers
 from grokkit.errors import check_number
 from grokkit.model import Parameters
 from grokkit.registry import Registry

@@ -19,7 +19,7 @@ from grokkit.diagnostics.queries import per_query
 from grokkit.diagnostics.separability import logit_margins, value_radius
 from grokkit.diagnostics.starvation_bounds import starvation_bounds, starvation_exponent
 from grokkit.diagnostics.variance import score_variance
-from grokkit.engine.step import StepOutput
+from grokkit.engine.autograd_step import StepOutput
 from grokkit.model import Batch, ModelSpec, Parameters, Transformer
 from grokkit.model.attention import Activations
 

@@ -16,19 +16,19 @@ from torch import Tensor
 
 from grokkit.engine import feature_probes, probes
 from grokkit.engine.analytic_step import AnalyticStep
+from grokkit.engine.autograd_step import AutogradStep, Step, StepOutput
 from grokkit.engine.capture import Replay
-from grokkit.engine.choose_step import choose_step
 from grokkit.engine.controls import MLPSphere, QKPenalty
 from grokkit.engine.feature_probes import FeatureProbes
 from grokkit.engine.interrupts import interrupts_held
 from grokkit.engine.memory import check_memory
 from grokkit.engine.minibatches import Minibatches
 from grokkit.engine.precision import master_dtype, pinned
+from grokkit.engine.priors import KLPrior, ScheduledPenalty
 from grokkit.engine.probes import Probes
 from grokkit.engine.records import Records
 from grokkit.engine.spec import RunSpec
 from grokkit.engine.spec_kinds import TRANSFORMER, register_trainer
-from grokkit.engine.step import Step, StepOutput
 from grokkit.engine.ticket import TicketMask
 from grokkit.errors import refuse
 from grokkit.model import Batch, Layout, Parameters, initialise
@@ -162,7 +162,7 @@ class Trainer:
                 while not self.done and (self.epoch < stop or stop == spec.epochs):
                     with interrupts_held():
                         replayed = self._replayed(stop)
-                        recorded = not replayed and self._look()
+                        recorded = not replayed and self._record_if_due()
                     # Here an interrupt is welcome: nothing is half done.
                     if recorded and on_record is not None:
                         on_record(self)
@@ -198,7 +198,7 @@ class Trainer:
         self.epoch += 1
         return True
 
-    def _look(self) -> bool:
+    def _record_if_due(self) -> bool:
         """A record of these weights if one is due; with full batches, always their gradient."""
         spec, epochs = self.specs[0], self.records.epochs
         due = self.epoch % spec.record_every == 0 or self.epoch == spec.epochs
@@ -217,7 +217,7 @@ class Trainer:
             self._qk_penalty()
         if self._ticket is not None:
             self._ticket.mask_gradient()
-        self._watch(output.loss)
+        self._flag_nonfinite(output.loss)
         return output
 
     def _train(self) -> None:
@@ -284,7 +284,7 @@ class Trainer:
             flat[run] = row
         return Parameters(self.weights.layout, flat)
 
-    def _watch(self, loss: Tensor) -> None:
+    def _flag_nonfinite(self, loss: Tensor) -> None:
         bad = ~loss.mean(dim=1).isfinite() & (self._broken < 0)
         torch.where(bad, self._clock, self._broken, out=self._broken)
 
@@ -316,3 +316,41 @@ class Trainer:
             return [False] * len(self.specs)
         since = torch.stack(self.records.values["test_accuracy"][start:])
         return (since >= GROKKED).all(dim=0).tolist()
+
+
+def choose_step(
+    specs: Sequence[RunSpec], batch: Batch, weights: Parameters
+) -> AnalyticStep | AutogradStep:
+    """The hand-written step where it serves, and autograd for everything else.
+
+    It serves softmax attention, the plain classifier readout (no norm, readout scale 1), one
+    query that is the same in every sequence, informative positions in all of them, and the
+    KL prior itself: any target, schedule and head reduction, and its true gradient. A kind
+    that is derived from KLPrior may mean something else, and goes through autograd.
+
+    Args:
+        specs: the runs of one group.
+        batch: what they are trained on.
+        weights: the weights of the group.
+
+    Raises:
+        SettingError: the prior makes no sense on these sequences, or bf16 was asked for
+            where the hand-written step does not serve.
+    """
+    model, prior, precision = specs[0].model, specs[0].prior, specs[0].precision
+    penalty = prior.start(specs, batch)
+    if (
+        model.attention == "softmax"
+        and model.readout == "classifier"
+        and model.norm == "none"
+        and model.readout_scale == 1
+        and batch.fixed_query
+        and batch.graded is None
+        and isinstance(penalty, ScheduledPenalty)
+        and type(prior) is KLPrior
+        and prior.penalty_gradient == "true"
+    ):
+        return AnalyticStep(model, batch, weights, penalty, round_products=precision == "bf16")
+    if precision == "bf16":
+        refuse("precision", precision, "float32, float64, tf32 for a run that needs autograd")
+    return AutogradStep(model, batch, weights, penalty)

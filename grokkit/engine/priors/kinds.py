@@ -1,26 +1,39 @@
-"""The paper's prior: the divergence of attention from where it should look (equation 6).
+"""The priors: towards a target, or towards few positions, whichever they are.
+
+The paper's prior is the divergence of attention from where it should look (equation 6):
 
     beta * KL(target || alpha),   averaged over examples and heads
 
 For softmax attention its gradient on a score is beta (alpha_j - target_j), equation (45):
 it does not know the loss, so it does not starve with it.
+
+The entropy of attention is its undirected rival: no oracle is asked. Its minimum is all mass
+on *one* position: with k informative positions it must be held back by the loss before it
+gets there.
+
+The usual penalty for sparsity, the L1 norm, is 1 at every point of the simplex: it says
+nothing about attention. Ours is 1 - sum_j alpha_j^2 (the Gini-Simpson index, Tsallis'
+entropy of order 2): the chance that two draws from alpha differ. It is 0 where one
+position has everything and 1 - 1/T where attention is uniform. Which penalty the paper
+means it does not say, so this is our choice. Beside the entropy it is the gentler one: on a
+score it pulls by 2 alpha_j (s - alpha_j), s = sum_i alpha_i^2, quadratic in a small mass,
+where the entropy pulls by alpha_j (log alpha_j + H). So it settles contests between the
+large masses and lets the small ones be.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
+import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
 from grokkit.diagnostics.structure import attention_kl
-from grokkit.engine.priors.base import ScheduledPrior, register_prior
+from grokkit.engine.priors.base import PriorRun, ScheduledPrior, register_prior
 from grokkit.errors import check_choice, refuse
 from grokkit.model import Batch
 from grokkit.model.attention import Attention
-
-if TYPE_CHECKING:
-    from grokkit.engine.spec import RunSpec
 
 HeadReduction = Literal["each", "summed"]
 
@@ -45,7 +58,7 @@ class DivergencePrior(ScheduledPrior):
         super().__post_init__()
         check_choice("head_reduction", self.head_reduction, ("each", "summed"))
 
-    def check(self, spec: "RunSpec") -> None:
+    def check(self, spec: PriorRun) -> None:
         """Refuse the summed mass of a single head, which is its own."""
         super().check(spec)
         if self.head_reduction == "summed" and spec.model.heads == 1:
@@ -79,7 +92,7 @@ class KLPrior(DivergencePrior):
         super().__post_init__()
         check_choice("target", self.target, ("oracle", "adversarial"))
 
-    def aim(self, specs: "Sequence[RunSpec]", batch: Batch) -> Float[Tensor, "run example pos 1"]:
+    def aim(self, specs: Sequence[PriorRun], batch: Batch) -> Float[Tensor, "run example pos 1"]:
         """The oracle, or its adversary, of each sequence.
 
         Raises:
@@ -102,3 +115,44 @@ def distractors(batch: Batch) -> Bool[Tensor, "run example pos"]:
     if batch.future is not None:
         others &= ~batch.future
     return others.scatter(2, batch.query_position.unsqueeze(-1), False)
+
+
+@register_prior("entropy")
+@dataclass(frozen=True)
+class EntropyPrior(ScheduledPrior):
+    """strength * the entropy of attention, averaged over examples and heads.
+
+    Attributes:
+        entropy_strength: 0 or more; per nat of entropy.
+    """
+
+    strength_name: ClassVar[str] = "entropy_strength"
+
+    entropy_strength: float = 0.1
+
+    def amount(self, attention: Attention, target: Tensor | None) -> Float[Tensor, "run example"]:
+        """-sum_j alpha_j log alpha_j in nats.
+
+        The logarithm stops at the smallest normal number: at alpha_j = 0 its own slope,
+        minus infinity, would make the gradient of that score 0 times infinity.
+        """
+        log = attention.clamp_min(torch.finfo(attention.dtype).tiny).log()
+        return -(attention * log).sum(dim=2).mean(dim=2)
+
+
+@register_prior("sparsity")
+@dataclass(frozen=True)
+class SparsityPrior(ScheduledPrior):
+    """strength * (1 - sum_j alpha_j^2), averaged over examples and heads.
+
+    Attributes:
+        sparsity_strength: 0 or more.
+    """
+
+    strength_name: ClassVar[str] = "sparsity_strength"
+
+    sparsity_strength: float = 0.1
+
+    def amount(self, attention: Attention, target: Tensor | None) -> Float[Tensor, "run example"]:
+        """1 - sum_j alpha_j^2, from 0 to 1 - 1/T."""
+        return 1 - attention.square().sum(dim=2).mean(dim=2)

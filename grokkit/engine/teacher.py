@@ -7,18 +7,16 @@ are fairer with it.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
-from grokkit.engine.priors.base import register_prior
-from grokkit.engine.priors.kl import DivergencePrior
+from grokkit.engine.priors.base import PriorRun, register_prior
+from grokkit.engine.priors.kinds import DivergencePrior
+from grokkit.engine.weights import WeightsError, load_weights
 from grokkit.errors import refuse
 from grokkit.model import Batch, Parameters, Transformer
 from grokkit.model.attention import Attention
-
-if TYPE_CHECKING:
-    from grokkit.engine.spec import RunSpec
 
 MAY_DIFFER = ("train_fraction", "split", "draws")
 """The settings of a task in which a teacher may differ: what it was trained on."""
@@ -45,15 +43,13 @@ class TeacherPrior(DivergencePrior):
         if not isinstance(self.teacher, str):
             refuse("teacher", self.teacher, "the name of a weights file")
 
-    def aim(self, specs: "Sequence[RunSpec]", batch: Batch) -> Attention:
+    def aim(self, specs: Sequence[PriorRun], batch: Batch) -> Attention:
         """The teacher's attention on each sequence, ``[run, example, pos, head]``.
 
         Raises:
             SettingError: there is no such file, or the teacher is of another shape or was
                 trained on another task; the message names what differs.
         """
-        from grokkit.engine.weights import WeightsError, load_weights
-
         try:
             taught, weights = load_weights(self.teacher)
         except (OSError, WeightsError) as problem:
