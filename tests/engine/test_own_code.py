@@ -70,7 +70,7 @@ def test_a_penalty_that_cannot_be_trained_on_is_refused(base, case):
             def penalty(self, seen, batch):
                 return made(seen)
 
-        with pytest.raises(SettingError, match=rf"^mine\.penalty: {message}"):
+        with pytest.raises(SettingError, match=rf"^Mine\.penalty: {message}"):
             Trainer([SMALL.with_(prior=Mine())]).advance(1)
 
 

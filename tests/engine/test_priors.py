@@ -183,7 +183,7 @@ def test_priors_move_attention_where_they_say():
         (dict(schedule_epochs=5), "schedule_epochs"),
         (dict(schedule="early"), "schedule_epochs"),
         (dict(schedule="early", schedule_epochs=0), "schedule_epochs"),
-        (dict(schedule="late", schedule_epochs=SMALL.epochs), "schedule_epochs"),
+        (dict(kl_strength=1.0, schedule="late", schedule_epochs=SMALL.epochs), "schedule_epochs"),
         (dict(schedule="sometimes"), "schedule"),
         (dict(target="query"), "target"),
         (dict(penalty_gradient="none"), "penalty_gradient"),

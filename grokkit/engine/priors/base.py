@@ -23,7 +23,7 @@ A schedule is a function of the epoch alone and keeps no state, so a resumed run
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Protocol, get_args
+from typing import Any, ClassVar, Literal, Protocol, get_args, runtime_checkable
 
 import torch
 from jaxtyping import Float, Int
@@ -41,6 +41,7 @@ ScheduleKind = Literal["constant", "annealed", "early", "late"]
 SCHEDULES: tuple[str, ...] = get_args(ScheduleKind)
 
 
+@runtime_checkable
 class PriorRun(Protocol):
     """What a prior may read of a run's spec: all that a RunSpec has of this."""
 
@@ -140,7 +141,7 @@ class Penalty:
 
 def _checked(prior: Prior, value: object) -> Tensor:
     """What a prior's own ``penalty`` returned, if it can be trained on."""
-    field = f"{prior.kind}.penalty"
+    field = f"{type(prior).__name__}.penalty"
     if not isinstance(value, Tensor) or value.dim() > 0:
         got = f"shape {tuple(value.shape)}" if isinstance(value, Tensor) else value
         refuse(field, got, "a tensor of shape (): one number for the run, such as a mean")
@@ -260,7 +261,7 @@ class ScheduledPrior(Prior):
     def check(self, spec: PriorRun) -> None:
         """Refuse a schedule that never begins, and a penalty on attention that is frozen."""
         if not self.own_penalty and self.strength == 0:
-            idle = ("schedule", "penalty_gradient", "head_reduction", "target")
+            idle = ("schedule", "head_reduction", "target")
             refuse_idle(self, idle, f"with {self.strength_name} = 0")
         if self.schedule == "late" and self.schedule_epochs >= spec.epochs:  # pyright: ignore
             refuse("schedule_epochs", self.schedule_epochs, f"below epochs = {spec.epochs}")
