@@ -27,7 +27,7 @@ from grokkit.core.optimizers import SGD, Adam, AdamW, Lion, Muon, Optimizer, Ste
 from grokkit.core.priors import Prior, divergence, penalty
 from grokkit.core.task import Data, Examples, Parity, Task
 from grokkit.core.tickets import Ticket, prune, shuffled
-from grokkit.core.train import LIVE, Result, Run, train
+from grokkit.core.train import LIVE, Result, Run, differentiate, train
 
 __all__ = [
     "LIVE",
@@ -51,6 +51,7 @@ __all__ = [
     "Transformer",
     "attend",
     "cross_entropy",
+    "differentiate",
     "divergence",
     "penalty",
     "prune",

@@ -153,7 +153,7 @@ class Transformer(nn.Module):
 
 
 def attend(scores: Tensor, kind: str, oracle: Tensor | None = None) -> tuple[Tensor, Tensor]:
-    """alpha and log alpha from the scores, each ``[example, head, pos]``.
+    """Alpha and log alpha from the scores, each ``[example, head, pos]``.
 
     log alpha is what the KL prior of chapter 6 needs. With softmax it comes from the scores, not
     from alpha: in float32 exp(-104) is 0, and the logarithm of that would say nothing of how far

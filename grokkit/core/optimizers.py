@@ -182,7 +182,7 @@ def orthogonalise(matrix: Tensor, eps: float = 1e-8) -> Tensor:
 
 
 def role_of(name: str, net: Transformer) -> str:
-    """``readout`` for the matrix that makes the logits, ``hidden`` for other matrices W, else ``""``."""
+    """``readout``: the matrix that makes the logits; ``hidden``: other matrices; else ``""``."""
     readout = "W_2" if net.settings.readout == "classifier" else "W_U"
     if name == readout:
         return "readout"

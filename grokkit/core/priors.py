@@ -15,7 +15,7 @@ Two priors know nothing of I* and ask only that attention be on few positions:
 
 A strength may change in the course of a run. With t the epochs so far and T ``schedule_epochs``:
 
-    constant  1        annealed  max(0, 1 - t/T)        early  1 while t < T        late  1 from T on
+    constant  1       annealed  max(0, 1 - t/T)       early  1 while t < T       late  1 from T on
 """
 
 import math

@@ -157,7 +157,8 @@ def differentiate(run: Run, net: Transformer, examples: Examples, epoch: int) ->
     objective = loss + penalty(run.prior, seen, examples, epoch)
     if run.qk_penalty > 0:
         objective = objective + run.qk_penalty * (net.W_Q.square().sum() + net.W_K.square().sum())
-    net.zero_grad(set_to_none=False)
+    for W in net.parameters():
+        W.grad = torch.zeros_like(W)
     objective.backward()
     if run.ticket is not None:
         mask_gradient(run.ticket, net)

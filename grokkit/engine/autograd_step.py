@@ -5,7 +5,7 @@ cross-entropy, the prior's penalty, and PyTorch's backward pass.
 """
 
 import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Protocol, runtime_checkable
 
 import torch
@@ -29,20 +29,20 @@ class StepOutput:
         attention: alpha.
         score_gradient: dCE/dl of every example's own cross-entropy, the quantity of
             Lemma 5.1, without any prior; None where it was not asked for.
+        log_attention: log alpha; None where it was not asked for.
     """
 
     loss: Float[Tensor, "run example"]
     logits: Float[Tensor, "run example class"]
     attention: Attention
     score_gradient: Scores | None
+    log_attention: Attention | None
 
     def take(self, rows: Int[Tensor, "run row"]) -> "StepOutput":
         """Some examples of each run, each run's own."""
         run = torch.arange(len(rows), device=rows.device).unsqueeze(1)
-        gradient = None if self.score_gradient is None else self.score_gradient[run, rows]
-        return StepOutput(
-            self.loss[run, rows], self.logits[run, rows], self.attention[run, rows], gradient
-        )
+        parts = {part.name: getattr(self, part.name) for part in fields(self)}
+        return StepOutput(**{n: None if x is None else x[run, rows] for n, x in parts.items()})
 
 
 @runtime_checkable
@@ -54,7 +54,7 @@ class Step(Protocol):
 
         Args:
             epoch: the number of whole epochs that came before, for schedules.
-            record: whether the score gradient is kept too.
+            record: whether the score gradient and log alpha are kept too.
         """
         ...
 
@@ -93,9 +93,10 @@ class AutogradStep:
         """Fill ``weights.flat_grad`` and return what was computed on the way."""
         seen = self.model(self.weights)
         loss = cross_entropy(seen.logits, self.batch.targets)
-        score_gradient = None
+        score_gradient, log_attention = None, None
         if record:
             score_gradient = seen.score_gradient(loss.sum())
+            log_attention = seen.log_attention.detach()
         # Runs share no weight, so the gradient of the sum is each run's own gradient.
         total, added = loss.mean(dim=1).sum(), self.penalty(seen, epoch).sum()
         control = self.penalty.control
@@ -108,7 +109,11 @@ class AutogradStep:
             for name, value in control(inner, epoch).items():
                 self.weights.gradient[name].add_(value)
         return StepOutput(
-            loss.detach(), seen.logits.detach(), seen.attention.detach(), score_gradient
+            loss.detach(),
+            seen.logits.detach(),
+            seen.attention.detach(),
+            score_gradient,
+            log_attention,
         )
 
     def take(self, rows: Int[Tensor, "run row"]) -> "AutogradStep":

@@ -46,6 +46,27 @@ def attend(
     return torch.where(alive, share, _uniform(scores))
 
 
+def log_attention(attention: Attention, scores: Scores, kind: AttentionKind) -> Attention:
+    """Log alpha, also where alpha itself is too small for its precision.
+
+    In float32 a softmax gives exactly 0 from a score gap of about 104, and coarse steps from
+    87. There log alpha_j = l_j - log sum_i exp(l_i), with the gradient of that. Where
+    normalised ReLU, the oracle or the causal mask gives exactly 0, log alpha is that of the
+    smallest normal number, with gradient 0.
+
+    Args:
+        attention: alpha.
+        scores: the attention logits l.
+        kind: how they became alpha.
+    """
+    floor = torch.finfo(attention.dtype).tiny
+    log = attention.clamp_min(floor).log()
+    if kind != "softmax":
+        return log
+    rounded_off = (attention < floor) & scores.isfinite()
+    return torch.where(rounded_off, scores.log_softmax(dim=2), log)
+
+
 def _uniform(scores: Scores) -> Attention:
     """Equal attention on every position that may be attended to."""
     visible = (scores > -torch.inf).to(scores.dtype)
@@ -71,6 +92,7 @@ class Activations:
             the classifier readout, which has no stream.
         scores_by_layer: the scores of each layer as the forward pass used them; empty where
             they are ``scores`` itself.
+        kind: how scores became attention.
     """
 
     scores: Scores
@@ -80,6 +102,12 @@ class Activations:
     final: Float[Tensor, "run example width"] | None = None
     middle: Float[Tensor, "run example embed"] | None = None
     scores_by_layer: tuple[Float[Tensor, "run example pos _"], ...] = ()
+    kind: AttentionKind = "softmax"
+
+    @property
+    def log_attention(self) -> Attention:
+        """Log alpha, see :func:`log_attention`."""
+        return log_attention(self.attention, self.scores, self.kind)
 
     def run(self, index: int) -> "Activations":
         """What one run of the group computed, as a group of one."""
@@ -92,6 +120,7 @@ class Activations:
             None if self.final is None else self.final[one],
             None if self.middle is None else self.middle[one],
             tuple(scores[one] for scores in self.scores_by_layer),
+            self.kind,
         )
 
     def score_gradient(self, value: Float[Tensor, ""]) -> Scores:

@@ -107,6 +107,7 @@ class Stack:
             final=rows,
             middle=middle,
             scores_by_layer=scores,
+            kind=self.spec.attention,
         )
 
     def attend(

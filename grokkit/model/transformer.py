@@ -199,7 +199,9 @@ class Transformer:
         logits = torch.baddbmm(weights["b_2"].unsqueeze(1), hidden, weights["W_2"])
         if self.spec.readout_scale != 1:
             logits = self.spec.readout_scale * logits
-        return Activations(scores, attention, hidden, logits, hidden)
+        return Activations(
+            scores, attention, hidden, logits, final=hidden, kind=self.spec.attention
+        )
 
     def residual(
         self,
@@ -214,4 +216,5 @@ class Transformer:
         middle = after_attention(self.spec, weights, stream, added)
         hidden, final = after_mlp(self.spec, weights, middle)
         logits = unembed(self.spec, weights, final)
-        return Activations(scores, attention, hidden, logits, final, middle)
+        kind = self.spec.attention
+        return Activations(scores, attention, hidden, logits, final, middle, kind=kind)

@@ -20,7 +20,7 @@ def test_every_query_has_its_own_means():
     loss = cross_entropy(seen.logits, batch.targets)
     (slope,) = torch.autograd.grad(loss.sum(), seen.scores)
     with torch.no_grad():
-        found = per_query(batch, loss, seen.logits, seen.attention, slope)
+        found = per_query(batch, loss, seen.logits, seen.attention, seen.log_attention, slope)
     divergence = attention_kl(seen.attention, batch.oracle)
     for run in range(batch.runs):
         for query in range(batch.length):

@@ -32,7 +32,6 @@ from torch import Tensor
 from grokkit.engine.priors.controls import Control, PenaltyGradient, check_penalty_gradient
 from grokkit.errors import check_choice, check_int, check_number, refuse
 from grokkit.model import Activations, Batch, ModelSpec
-from grokkit.model.attention import Attention
 from grokkit.registry import Registry
 from grokkit.settings import refuse_idle
 from grokkit.tasks import Task
@@ -238,14 +237,14 @@ class ScheduledPrior(Prior):
         """Whether a class derived from a prior has brought a penalty of its own."""
         return type(self).penalty is not Prior.penalty
 
-    def amount(self, attention: Attention, target: Tensor | None) -> Float[Tensor, "run example"]:
+    def amount(self, seen: Activations, target: Tensor | None) -> Float[Tensor, "run example"]:
         """The penalty of each example at strength 1.
 
         Args:
-            attention: alpha.
+            seen: what the network computed of the examples: ``seen.attention`` is alpha.
             target: what :meth:`aim` returned, if anything.
         """
-        needed = "amount(attention, target), or penalty(seen, batch)"
+        needed = "amount(seen, target), or penalty(seen, batch)"
         raise NotImplementedError(f"{type(self).__name__}: a prior needs a method {needed}")
 
     def aim(
@@ -317,7 +316,7 @@ class ScheduledPenalty(Penalty):
         if self.prior.own_penalty:
             amount = super().__call__(seen, epoch)
         else:
-            amount = self._mean(self.prior.amount(seen.attention, self.target))
+            amount = self._mean(self.prior.amount(seen, self.target))
         return self.strength(epoch).to(amount) * amount
 
     def _mean(self, amount: Float[Tensor, "run example"]) -> Float[Tensor, " run"]:

@@ -21,6 +21,7 @@ where the entropy pulls by alpha_j (log alpha_j + H). So it settles contests bet
 large masses and lets the small ones be.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -32,8 +33,7 @@ from torch import Tensor
 from grokkit.diagnostics.structure import attention_kl
 from grokkit.engine.priors.base import PriorRun, ScheduledPrior, register_prior
 from grokkit.errors import check_choice, refuse
-from grokkit.model import Batch
-from grokkit.model.attention import Attention
+from grokkit.model import Activations, Batch
 
 HeadReduction = Literal["each", "summed"]
 
@@ -64,13 +64,17 @@ class DivergencePrior(ScheduledPrior):
         if self.head_reduction == "summed" and spec.model.heads == 1:
             refuse("head_reduction", self.head_reduction, "'each' with heads = 1")
 
-    def amount(self, attention: Attention, target: Tensor | None) -> Float[Tensor, "run example"]:
+    def amount(self, seen: Activations, target: Tensor | None) -> Float[Tensor, "run example"]:
         """KL(target || alpha) of each example in nats, a mean over heads or of their mean."""
         assert target is not None
+        attention, log = seen.attention, seen.log_attention
         if self.head_reduction == "summed":
             attention = attention.mean(dim=3, keepdim=True)
             target = target.mean(dim=3, keepdim=True)
-        return attention_kl(attention, target).mean(dim=2)
+            floor = torch.finfo(attention.dtype).tiny
+            of_mean = log.logsumexp(dim=3, keepdim=True) - math.log(log.shape[3])
+            log = torch.where(attention < floor, of_mean, attention.clamp_min(floor).log())
+        return attention_kl(attention, target, log).mean(dim=2)
 
 
 @register_prior("kl")
@@ -130,12 +134,13 @@ class EntropyPrior(ScheduledPrior):
 
     entropy_strength: float = 0.1
 
-    def amount(self, attention: Attention, target: Tensor | None) -> Float[Tensor, "run example"]:
+    def amount(self, seen: Activations, target: Tensor | None) -> Float[Tensor, "run example"]:
         """-sum_j alpha_j log alpha_j in nats.
 
         The logarithm stops at the smallest normal number: at alpha_j = 0 its own slope,
         minus infinity, would make the gradient of that score 0 times infinity.
         """
+        attention = seen.attention
         log = attention.clamp_min(torch.finfo(attention.dtype).tiny).log()
         return -(attention * log).sum(dim=2).mean(dim=2)
 
@@ -153,6 +158,6 @@ class SparsityPrior(ScheduledPrior):
 
     sparsity_strength: float = 0.1
 
-    def amount(self, attention: Attention, target: Tensor | None) -> Float[Tensor, "run example"]:
+    def amount(self, seen: Activations, target: Tensor | None) -> Float[Tensor, "run example"]:
         """1 - sum_j alpha_j^2, from 0 to 1 - 1/T."""
-        return 1 - attention.square().sum(dim=2).mean(dim=2)
+        return 1 - seen.attention.square().sum(dim=2).mean(dim=2)
