@@ -131,7 +131,7 @@ class RunSpec(NestedSpec):
         examples = min(self._most_examples(), 1e6) * getattr(self.task, "train_fraction", 0.5)
         return 6e-4 + 2e-10 * examples * self.model.d_mlp * classes
 
-    def _most_examples(self) -> float:
+    def _most_examples(self) -> int | float:
         """No fewer examples than are trained on; infinite where the task does not say."""
         inputs = getattr(self.task, "n_inputs", float("inf"))
         return inputs * getattr(self.task, "draws", 1)

@@ -23,7 +23,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from math import prod
-from typing import Any, ClassVar, Protocol, Self, TypeVar, runtime_checkable
+from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 import torch
@@ -184,6 +184,9 @@ def start_trainer(
     return _trainers[kind](specs, device, first)
 
 
+N = TypeVar("N", bound="NestedSpec")
+
+
 class NestedSpec:
     """The base of a spec: settings of its own, and parts with settings of theirs.
 
@@ -213,7 +216,7 @@ class NestedSpec:
         if self.stop_after is not None:
             check_int("stop_after", self.stop_after, 0)
 
-    def with_(self, /, **changes: Any) -> Self:
+    def with_(self: N, /, **changes: Any) -> N:
         """A copy with some settings changed, each by its own name.
 
         A part itself may be changed too, as a whole (``task=SparseParity()``) or, where it
@@ -267,7 +270,7 @@ class NestedSpec:
         return json.dumps(self.to_dict())
 
     @classmethod
-    def from_dict(cls, written: Any) -> Self:
+    def from_dict(cls: type[N], written: Any) -> N:
         """The spec that :meth:`to_dict` described.
 
         Raises:
@@ -290,7 +293,7 @@ class NestedSpec:
         return cls(**made)
 
     @classmethod
-    def from_json(cls, text: str) -> Self:
+    def from_json(cls: type[N], text: str) -> N:
         """The spec that :meth:`to_json` wrote."""
         return cls.from_dict(json.loads(text))
 
