@@ -267,8 +267,8 @@ def test_a_gpu_takes_no_workers():
 @pytest.mark.usefixtures("unchecked")
 def test_what_is_no_run_is_refused():
     for nothing in ([], "live", [SMALL, 3]):
-        with pytest.raises(SettingError, match="specs: got .*; allowed: a RunSpec"):
-            train(nothing)
+        with pytest.raises(SettingError, match=r"specs: got .*; allowed: a RunSpec"):
+            train(nothing)  # pyright: ignore[reportArgumentType]
 
 
 def test_at_least_one_core_is_counted():

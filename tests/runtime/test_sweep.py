@@ -15,9 +15,9 @@ from grokkit.engine import AdamW, RunSpec, Trainer, grid, presets
 from grokkit.engine.analytic_step import AnalyticStep
 from grokkit.errors import SettingError
 from grokkit.runtime import RunStore, load_history, load_sweep, save_history, spec_key, sweep, train
+from grokkit.runtime.collector import Collector
 from grokkit.runtime.history import complete, join, split, to_history
 from grokkit.runtime.keys import group_name
-from grokkit.runtime.collector import Collector
 from grokkit.runtime.run import plan
 from grokkit.runtime.sweep import sweep_specs
 from tests.engine.small import SMALL, same
