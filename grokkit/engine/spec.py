@@ -7,7 +7,8 @@ field names are all different, so a setting is known by its own name alone:
 """
 
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass, field, fields
+from functools import partial
 from typing import Any, ClassVar
 
 from grokkit.engine.accelerators import AcceleratorSpec, NoAccelerator, accelerators
@@ -135,3 +136,18 @@ class RunSpec(NestedSpec):
         """No fewer examples than are trained on; infinite where the task does not say."""
         inputs = getattr(self.task, "n_inputs", float("inf"))
         return inputs * getattr(self.task, "draws", 1)
+
+
+def _owner(family: str, name: str) -> str | None:
+    """What has a setting of this name already, outside of a family."""
+    if name in {f.name for f in fields(RunSpec)}:
+        return "a run"
+    for part, base in PARTS.items():
+        kinds = FAMILIES[part].values() if part in FAMILIES else [base]
+        if part != family and any(name in {f.name for f in fields(kind)} for kind in kinds):
+            return f"the {part}"
+    return None
+
+
+for _family, _registry in FAMILIES.items():
+    _registry.owner_elsewhere = partial(_owner, _family)

@@ -232,8 +232,8 @@ class NestedSpec:
             named = name in self.FAMILIES and isinstance(value, str)
             parts[name] = self.FAMILIES[name][value]() if named else value
             self._check_part(name, parts[name])
-        owners = {f.name: part for part, one in parts.items() for f in fields(one)}
-        top = {f.name for f in fields(self) if f.name not in parts}  # pyright: ignore[reportArgumentType]
+        owners = {name: part for part, one in parts.items() for name in _names(one)}
+        top = {name for name in _names(self) if name not in parts}
         inner: dict[str, dict[str, Any]] = {part: {} for part in parts}
         own: dict[str, Any] = {}
         for name, value in changes.items():
@@ -251,7 +251,7 @@ class NestedSpec:
         parts = {part: getattr(self, part) for part in self.PARTS}
         flat = {part: one.kind for part, one in parts.items() if hasattr(one, "kind")}
         for one in (*parts.values(), self):
-            flat |= {f.name: getattr(one, f.name) for f in fields(one) if f.name not in parts}
+            flat |= {name: getattr(one, name) for name in _names(one) if name not in parts}
         return flat
 
     def to_dict(self) -> dict[str, Any]:
@@ -376,6 +376,10 @@ def grid(spec: S, /, **axes: Any) -> list[S]:
     return [spec.with_(**dict(zip(values, row, strict=True))) for row in rows]  # pyright: ignore[reportReturnType]
 
 
+def _names(settings: Any) -> list[str]:
+    return [field.name for field in fields(settings)]
+
+
 def _mapping(name: str, value: Any) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         refuse(name, value, "settings by name")
@@ -384,7 +388,7 @@ def _mapping(name: str, value: Any) -> dict[str, Any]:
 
 def _known(cls: type[Any], prefix: str, values: Mapping[str, Any]) -> dict[str, Any]:
     """The values, each of which must be that of a field of the class."""
-    known = [f.name for f in fields(cls)]
+    known = _names(cls)
     for name, value in values.items():
         if name not in known:
             refuse(f"{prefix}{name}", value, ", ".join(known))

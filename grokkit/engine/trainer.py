@@ -77,14 +77,14 @@ class Trainer:
             name: Batch.of([one.extra[name] for one in data], self.device, dtype)
             for name in shape.extra
         }
-        self.per_run = {
+        self.per_run: Mapping[str, Sequence[float]] = {
             "mirror_rate": [one.mirror_rate for one in data],
             "n_train": [len(one.train) for one in data],
             "n_test": [len(one.test) for one in data],
         }
-        self.axes = {**probes.DIMS, **feature_probes.DIMS}
-        self.meaning = {**probes.MEANING, **feature_probes.MEANING}
-        self.labels = {**feature_probes.LABELS, "extra": list(shape.extra)}
+        self.axes: Mapping[str, tuple[str, ...]] = {**probes.DIMS, **feature_probes.DIMS}
+        self.meaning: Mapping[str, str] = {**probes.MEANING, **feature_probes.MEANING}
+        self.labels: Mapping[str, list[str]] = {**feature_probes.LABELS, "extra": list(shape.extra)}
         layout = Layout.of(spec.model, shape.n_tokens, shape.max_length, shape.n_classes)
         seeds = [one.seed for one in specs]
         self.weights = initialise(layout, spec.model, seeds).to(self.device, dtype)

@@ -89,15 +89,15 @@ class ImageTrainer:
         self.batches = None
         if spec.batch_size is not None:
             self.batches = Minibatches(spec.batch_size, len(self.train), [spec.seed], self.device)
-        self.per_run = {
+        self.per_run: Mapping[str, Sequence[float]] = {
             "mirror_rate": [self.data.mirror_rate],
             "answerable": [self.data.answerable],
             "n_train": [len(self.train)],
             "n_test": [len(self.test)],
         }
-        self.axes: dict[str, tuple[str, ...]] = {}
-        self.labels: dict[str, list[str]] = {}
-        self.meaning = MEANING
+        self.axes: Mapping[str, tuple[str, ...]] = {}
+        self.labels: Mapping[str, list[str]] = {}
+        self.meaning: Mapping[str, str] = MEANING
         self.epoch = 0
         self.records = Records()
         self.seconds = 0.0

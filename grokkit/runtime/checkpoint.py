@@ -55,7 +55,7 @@ def load_checkpoint(
     device: torch.device | str = "cpu",
     specs: Sequence[Spec] | None = None,
     first: int = 0,
-) -> GroupTrainer:
+) -> Any:
     """The trainer that was saved; its ``advance`` goes on where it stopped.
 
     Args:

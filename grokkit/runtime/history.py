@@ -69,7 +69,8 @@ def history_parts(trainer: GroupTrainer) -> dict[str, Any]:
     epochs = np.array(records.epochs, dtype=np.int64)
     newest = records.epochs[-1] if records.epochs else -1
     last = np.array([records.ended.get(run, newest) for run in runs], dtype=np.int64)
-    variables, coordinates = {}, {"epoch": epochs}
+    variables: dict[str, Any] = {}
+    coordinates: dict[str, Any] = {"epoch": epochs}
     for name, values in records.values.items():
         array = torch.stack(values, dim=1).cpu().numpy()
         array[epochs > last[:, None]] = np.nan

@@ -127,7 +127,7 @@ def train_job(
         trainer.advance(on_record=after_record, on_epoch=after_epoch)
     except KeyboardInterrupt:
         interrupted = True
-    if keeper is not None:
+    if keeper is not None and trainer.epoch:
         try:
             keeper.save(trainer)
         except OSError:

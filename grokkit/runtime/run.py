@@ -81,7 +81,7 @@ def as_specs(specs: Any) -> list[Spec]:
     Raises:
         SettingError: something there is no spec, or there is none.
     """
-    listed = [specs] if isinstance(specs, Spec | str) else list(specs)
+    listed: list[Any] = [specs] if isinstance(specs, Spec | str) else list(specs)
     wrong = [one for one in listed if not isinstance(one, Spec)]
     if wrong or not listed:
         got = wrong[0] if wrong else specs
