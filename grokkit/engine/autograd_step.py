@@ -6,7 +6,7 @@ cross-entropy, the prior's penalty, and PyTorch's backward pass.
 
 import copy
 from dataclasses import dataclass, fields
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Float, Int
@@ -41,7 +41,7 @@ class StepOutput:
     def take(self, rows: Int[Tensor, "run row"]) -> "StepOutput":
         """Some examples of each run, each run's own."""
         run = torch.arange(len(rows), device=rows.device).unsqueeze(1)
-        parts = {part.name: getattr(self, part.name) for part in fields(self)}
+        parts: dict[str, Any] = {part.name: getattr(self, part.name) for part in fields(self)}
         return StepOutput(**{n: None if x is None else x[run, rows] for n, x in parts.items()})
 
 

@@ -14,7 +14,7 @@ a memorised example's loss would be lost (:mod:`grokkit.core.loss`).
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import torch
 from jaxtyping import Float
@@ -26,6 +26,14 @@ Precision = Literal["float32", "float64", "tf32", "bf16"]
 """The names of the precisions."""
 
 PRECISIONS: tuple[str, ...] = get_args(Precision)
+
+
+_mkldnn: Any = torch.backends.mkldnn
+MATMUL_UNITS: tuple[Any, ...] = (torch.backends.cuda.matmul, _mkldnn.matmul)
+"""Where torch keeps the precision of float32 products, on a GPU and on a CPU.
+
+It has older names for the same settings, which must not be mixed with these.
+"""
 
 
 def master_dtype(precision: Precision) -> torch.dtype:
@@ -52,9 +60,7 @@ def pinned(precision: Precision, device: torch.device) -> Iterator[None]:
         refuse("precision", precision, "float32, float64, bf16 on a CPU")
     dtype = torch.get_default_dtype()
     products = {"tf32": "tf32"}.get(precision, "ieee")
-    # Of torch's two ways to name these settings only the newer one: they must not be mixed.
-    units = (torch.backends.cuda.matmul, torch.backends.mkldnn.matmul)
-    before = [unit.fp32_precision for unit in units]
+    before = [unit.fp32_precision for unit in MATMUL_UNITS]
     with ExitStack() as stack:
         stack.enter_context(torch.inference_mode(False))
         stack.enter_context(torch.enable_grad())
@@ -65,12 +71,12 @@ def pinned(precision: Precision, device: torch.device) -> Iterator[None]:
         stack.enter_context(one_thread(device))
         try:
             torch.set_default_dtype(torch.float32)
-            for unit in units:
+            for unit in MATMUL_UNITS:
                 unit.fp32_precision = products
             yield
         finally:
             torch.set_default_dtype(dtype)
-            for unit, value in zip(units, before, strict=True):
+            for unit, value in zip(MATMUL_UNITS, before, strict=True):
                 unit.fp32_precision = value
 
 

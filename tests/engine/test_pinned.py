@@ -8,6 +8,7 @@ import torch
 
 from grokkit.engine import Trainer
 from grokkit.engine.memory import bytes_per_run, check_memory
+from grokkit.engine.precision import MATMUL_UNITS
 from grokkit.errors import SettingError
 from tests.engine.small import SMALL
 
@@ -37,11 +38,10 @@ def matmul(name: str) -> AbstractContextManager[None]:
 
 
 def new_style(value: str) -> AbstractContextManager[None]:
-    units = torch.backends.cuda.matmul, torch.backends.mkldnn.matmul
-    before = [unit.fp32_precision for unit in units]
+    before = [unit.fp32_precision for unit in MATMUL_UNITS]
 
     def put(values: list[str]) -> None:
-        for unit, one in zip(units, values, strict=True):
+        for unit, one in zip(MATMUL_UNITS, values, strict=True):
             unit.fp32_precision = one
 
     return during(lambda: put([value] * 2), lambda: put(before))
@@ -70,7 +70,6 @@ def trained(spec) -> dict[str, torch.Tensor]:
 
 
 def settings() -> list[object]:
-    units = torch.backends.cuda.matmul, torch.backends.mkldnn.matmul
     return [
         torch.get_default_dtype(),
         torch.get_default_device(),
@@ -78,7 +77,7 @@ def settings() -> list[object]:
         torch.is_grad_enabled(),
         torch.is_inference_mode_enabled(),
         torch.is_autocast_enabled("cpu"),
-        *(unit.fp32_precision for unit in units),
+        *(unit.fp32_precision for unit in MATMUL_UNITS),
     ]
 
 
