@@ -10,9 +10,9 @@ from matplotlib.axes import Axes
 
 from grokkit import theory
 from grokkit.errors import check_int, refuse
-from grokkit.viz.style import INK, LOOKS, Picture, fixed_picture, style, titles
+from grokkit.viz.style import GREY, INK, LOOKS, Picture, fixed_picture, style, titles
 
-GREEN, GREY = LOOKS["structure"].color, "#8C8C8C"
+GREEN = LOOKS["structure"].color
 
 
 def _values() -> Float[np.ndarray, "pos embed"]:

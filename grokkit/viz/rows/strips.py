@@ -5,17 +5,20 @@ it grokked (a dot): its wait. A run that had not grokked by its last epoch ends 
 arrow there, and is counted: ``3/5``.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from grokkit.experiments import Row, Times
-from grokkit.viz.rows.censored import LATE
+from grokkit.viz.alt import tell
+from grokkit.viz.rows.marks import LATE, median_words, reached, spread
 from grokkit.viz.rows.present import Present
 from grokkit.viz.style import (
+    GREY,
     INK,
     LOOKS,
     EpochScale,
@@ -23,6 +26,7 @@ from grokkit.viz.style import (
     epoch_axis,
     epoch_label,
     picture,
+    powers_only,
     style,
     titles,
 )
@@ -47,28 +51,82 @@ MEDIAN: Mapping[str, Any] = {"color": INK, "linewidth": 2.4}
 """The marks of a strip."""
 
 
+@dataclass(frozen=True)
+class Beside:
+    """A second panel that stands beside the strips of a row.
+
+    Attributes:
+        draw: draws it.
+        side: where it stands; on the left it is the main panel and the larger one.
+        title: of the strips.
+        arms: which arms are strips; None: all.
+        marked: marks that belong on the strips: epoch by arm.
+        mark: their look, with a label.
+        words: what to add to the line under the headline.
+    """
+
+    draw: Callable[[Axes, Present], None]
+    side: Literal["left", "right", "above"]
+    title: str
+    arms: Callable[[Present], list[str]] | None = None
+    marked: Mapping[str, float] | None = None
+    mark: Mapping[str, Any] | None = None
+    words: str = ""
+
+
 def strip_figure(
-    row: Row, evidence: Present, accuracy: float = 0.99, scale: EpochScale = "log"
+    row: Row,
+    evidence: Present,
+    accuracy: float = 0.99,
+    scale: EpochScale = "log",
+    beside: Beside | None = None,
 ) -> Picture:
-    """The strips of all arms of a row that are there.
+    """The strips of the arms of a row that are there.
 
     Args:
         row: the experiment.
         evidence: its runs.
         accuracy: the test accuracy at which a run has grokked.
         scale: how epochs are spaced.
+        beside: a second panel; None: the strips stand alone.
 
     Returns:
-        A picture 9 inches wide, the higher the more arms there are.
+        A picture 9 or 10 inches wide, the higher the more arms there are.
     """
-    names = list(evidence.arms)
+    names = beside.arms(evidence) if beside and beside.arms else list(evidence.arms)
+    height = 1.9 + 0.42 * len(names)
+    marks, ncols, side = handles(accuracy), 4, beside.side if beside else ""
     with style():
-        figure = picture(9, 1.9 + 0.42 * len(names))
-        ax = figure.subplots()
+        if beside is None:
+            figure = picture(9, height)
+            ax = figure.subplots()
+        elif side == "above":
+            figure = picture(9, height + 3)
+            other, ax = figure.subplots(2, 1, height_ratios=(3, height - 1.3))
+        else:
+            figure = picture(10, max(4.6, height))
+            ratios = (1.25, 1) if side == "left" else (1.3, 1)
+            other, ax = figure.subplots(1, 2, width_ratios=ratios)
+            other, ax = (other, ax) if side == "left" else (ax, other)
         draw_strips(ax, evidence, names, accuracy, scale)
-        figure.legend(handles=handles(accuracy), loc="outside lower left", ncols=4)
-        words = f"{evidence.about()}; one line a seed{dotted(evidence, names)}"
-        titles(figure, row.question, words)
+        words = f"{evidence.about()}; one line a seed"
+        if beside is not None:
+            ax.set_title(beside.title)
+            beside.draw(other, evidence)
+            if side in ("left", "right"):
+                powers_only(ax)
+                strips = "right" if side == "left" else "left"
+                words = f"{evidence.about()}; one mark ({side}) or line ({strips}) a seed"
+                ncols = 2 if side == "left" else 5
+            for place, name in enumerate(names):
+                if beside.mark and np.isfinite((beside.marked or {}).get(name, np.inf)):
+                    ax.plot((beside.marked or {})[name], place, **beside.mark)
+            marks += [Line2D([], [], **beside.mark)] if beside.mark else []
+        corner = "outside lower right" if side == "left" else "outside lower left"
+        figure.legend(handles=marks, loc=corner, ncols=ncols)
+        if not all(np.isfinite(evidence.memorised(name).values).all() for name in names):
+            words += "; dotted: it never memorised"
+        titles(figure, row.question, words + (beside.words if beside else ""))
     return figure
 
 
@@ -88,16 +146,25 @@ def draw_strips(
         accuracy: the test accuracy at which a run has grokked.
         scale: how epochs are spaced.
     """
-    first, last = np.inf, 1.0
+    first, last, told = np.inf, 1.0, []
     for place, name in enumerate(names):
         grokked, memorised = evidence.grokked(name, accuracy), evidence.memorised(name)
         _draw_arm(ax, place, grokked, memorised)
-        _beside(ax, place, summary(grokked, memorised), va="center")
+        words = summary(grokked, memorised)
+        told.append(f"{name}: {words}")
+        _beside(ax, place, words, va="center")
         first = np.fmin(first, np.fmin.reduce([*memorised.values, *grokked.values, np.inf]))
         last = max(last, *grokked.last)
     _beside(ax, -0.55, "median, reached", va="bottom", style="italic")
+    tell(ax, f"The median epoch at which a test accuracy of {accuracy:g} is reached, and by how "
+         f"many runs. {'; '.join(told)}")  # fmt: skip
     epoch_axis(ax, min(first, last), 1.06 * last, scale)
     ax.set_xlabel(epoch_label(scale))
+    arm_axis(ax, names)
+
+
+def arm_axis(ax: Axes, names: Sequence[str]) -> None:
+    """A vertical axis of names, the first on top, every second one on a shade."""
     ax.set_yticks(range(len(names)), names)
     ax.set_ylim(len(names) - 0.45, -0.55)
     ax.tick_params(axis="y", length=0)
@@ -109,25 +176,8 @@ def draw_strips(
 
 def summary(grokked: Times, memorised: Times) -> str:
     """The median grok epoch and how many runs reached it; how many memorised, if not all."""
-    n, come = len(grokked.values), grokked.reached.count(True)
-    line = f"{median_words(grokked)}, {come}/{n}"
-    if not all(memorised.reached):
-        line += f"  (memorised {memorised.reached.count(True)}/{n})"
-    return line
-
-
-def median_words(times: Times) -> str:
-    """The median of epochs, of which some may be censored: ``"3,100"``, ``"> 4,000"``."""
-    if not any(times.reached):
-        return "never"
-    middle = times.median
-    return f"{middle:,.0f}" if np.isfinite(middle) else f"> {times.at_least:,.0f}"
-
-
-def dotted(evidence: Present, names: Sequence[str]) -> str:
-    """What dotted lines are, to be added to what the lines are; empty where there are none."""
-    known = [bool(np.isfinite(evidence.memorised(name).values).all()) for name in names]
-    return "" if all(known) else "; dotted: it never memorised"
+    line = f"{median_words(grokked)}, {reached(grokked)}"
+    return line if all(memorised.reached) else f"{line}  (memorised {reached(memorised)})"
 
 
 def handles(accuracy: float) -> list[Line2D]:
@@ -143,20 +193,18 @@ def handles(accuracy: float) -> list[Line2D]:
 
 
 def _draw_arm(ax: Axes, place: int, grokked: Times, memorised: Times) -> None:
-    n = len(grokked.values)
-    heights = place + (np.linspace(-0.28, 0.28, n) if n > 1 else np.zeros(1))
+    heights = place + spread(len(grokked.values), 0.28)
     for y, end, last, begin in zip(
         heights, grokked.values, grokked.last, memorised.values, strict=True
     ):
-        reached, known = bool(np.isfinite(end)), bool(np.isfinite(begin))
-        stop = end if reached else last
+        came, known = bool(np.isfinite(end)), bool(np.isfinite(begin))
+        stop = end if came else last
         dash = "-" if known else (0, (1, 2))  # a run that never memorised does not wait
-        ax.plot(
-            [begin if known else 0, stop], [y, y], color="#9A9A9A", linewidth=0.8, linestyle=dash
-        )
+        wait = [begin if known else 0, stop]
+        ax.plot(wait, [y, y], color=GREY, linewidth=0.8, linestyle=dash)
         if known:
             ax.plot(begin, y, **MEMORISED)
-        ax.plot(stop, y, **(GROKKED if reached else CENSORED))
+        ax.plot(stop, y, **(GROKKED if came else CENSORED))
     middle = grokked.median
     if np.isfinite(middle):
         ax.plot([middle, middle], [place - 0.4, place + 0.4], **MEDIAN, zorder=3)
