@@ -11,11 +11,10 @@ from grokkit.diagnostics.conditions import hindsight_conditions
 from grokkit.diagnostics.phases import BORDERS, PHASES, phase_borders, phase_labels
 from grokkit.errors import check_number, refuse
 from grokkit.viz.attention import draw_mean_attention
-from grokkit.viz.one_run import describe, draw_curves, headline, one_run, phase_spans
+from grokkit.viz.one_run import describe, draw_curves, headline, one_run, shade_phases
 from grokkit.viz.style import (
     INK,
     LOOKS,
-    SHADES,
     VARIABLES,
     Picture,
     cursor,
@@ -314,7 +313,8 @@ def phases_by_hand(
     rule = [float(border) for border in phase_borders(one).values]
     with style():
         figure = fixed_picture(9.6, 5.4)
-        strips, accuracy, structure = figure.subplots(3, 1, height_ratios=[0.55, 1.5, 1.2])
+        panels = figure.subplots(4, 1, height_ratios=[0.27, 0.27, 1.5, 1.2])
+        yours, ours, accuracy, structure = panels
         figure.subplots_adjust(hspace=0.2, left=0.09, right=0.92, top=0.89)
         names = ("train_accuracy", "test_accuracy", "unmirrored_accuracy")
         draw_curves(accuracy, one, *(name for name in names if name in one))
@@ -324,19 +324,19 @@ def phases_by_hand(
         draw_curves(norm, one, "mlp_norm")
         for ax in (structure, norm):
             ax.set_ylim(0, None)
-        for ax in (strips, accuracy, structure):
+        for ax in panels:
             record_axis(ax, one.epoch.values)
-            if ax is not structure:
-                ax.tick_params(labelbottom=False)
-                ax.set_xlabel("")
-        last = float(one.epoch.values[-1])
-        _phase_boxes(strips, 1, chosen, last)
-        _phase_boxes(strips, 0, rule if reveal else None, last)
-        strips.set(ylim=(-0.55, 1.55))
-        strips.set_yticks([0, 1], ["the rule", "you"])
-        strips.grid(False)
-        strips.spines[:].set_visible(False)
-        strips.tick_params(length=0)
+            ax.label_outer()
+        for ax, who, its in ((yours, "you", chosen), (ours, "the rule", rule if reveal else [])):
+            ax.set(ylim=(0, 1), xticks=[])
+            ax.set_yticks([0.5], [who])
+            ax.tick_params(length=0)
+            ax.grid(False)
+            ax.spines[:].set_visible(True)
+            if its:
+                shade_phases(ax, its, float(one.epoch.values[-1]), room=0.0115)
+            else:
+                ax.text(0.5, 0.5, "?", transform=ax.transAxes, ha="center", va="center")
         for ax in (accuracy, structure):
             for border in chosen:
                 ax.axvline(border, color=INK, linewidth=1.5)
@@ -356,22 +356,3 @@ def phases_by_hand(
             words = "Where do plateau, resurgence and grokking begin?", task
         titles(figure, *words)
     return figure
-
-
-def _phase_boxes(ax: Axes, row: int, borders: list[float] | None, last: float) -> None:
-    """The phases as a row of boxes; without borders, an empty one."""
-    where: dict[str, Any] = {"ha": "center", "va": "center"}
-    where["transform"] = ax.get_yaxis_transform()
-    box: dict[str, Any] = {"height": 0.8, "edgecolor": INK, "linewidth": 0.8}
-    if borders is None:
-        ax.barh(row, last, color="white", **box)
-        ax.text(0.5, row, "?", **where)
-        return
-    to_axes = ax.transData + ax.transAxes.inverted()
-    for phase, left, right in phase_spans(borders, last):
-        ax.barh(row, right - left, left=left, color=SHADES[phase], **box)
-        x0, x1 = (to_axes.transform((x, 0.0))[0] for x in (left, right))
-        words = f"{phase} {PHASES[phase]}"
-        if x1 - x0 < 0.0115 * len(words):
-            words = f"{phase}" if x1 - x0 > 0.015 else ""
-        ax.text((x0 + x1) / 2, row, words, size=9, **where)

@@ -82,19 +82,14 @@ def describe(one: "xr.Dataset", *, end: bool = True) -> str:
 # --- phases -------------------------------------------------------------------------------
 
 
-def phase_spans(borders: Sequence[float], last: float) -> list[tuple[int, float, float]]:
-    """The phases that a run has: number, first epoch, last epoch.
-
-    Args:
-        borders: the epochs at which phases 2, 3 and 4 begin; ``nan`` where they do not.
-        last: the epoch at which the run ends.
-    """
-    edges = [0.0, *(last if np.isnan(border) else float(border) for border in borders), last]
-    spans = enumerate(itertools.pairwise(edges), start=1)
-    return [(phase, left, right) for phase, (left, right) in spans if right > left]
-
-
-def shade_phases(ax: Axes, borders: Sequence[float], last: float, words: bool = True) -> list[int]:
+def shade_phases(
+    ax: Axes,
+    borders: Sequence[float],
+    last: float,
+    *,
+    words: bool = True,
+    room: float = 0.019,
+) -> list[int]:
     """Shade and number the phases of a run.
 
     Args:
@@ -102,19 +97,23 @@ def shade_phases(ax: Axes, borders: Sequence[float], last: float, words: bool = 
         borders: the epochs at which phases 2, 3 and 4 begin; ``nan`` where they do not.
         last: the epoch at which the run ends.
         words: whether to write the phases' numbers and names.
+        room: what a letter takes, as a share of the width of the axes.
 
     Returns:
         The phases for whose names there was no room.
     """
     nameless = []
     to_axes = ax.transData + ax.transAxes.inverted()
-    for phase, left, right in phase_spans(borders, last):
+    edges = [0.0, *(last if np.isnan(border) else border for border in borders), last]
+    for phase, (left, right) in enumerate(itertools.pairwise(edges), start=1):
+        if right <= left:
+            continue
         ax.axvspan(left, right, color=SHADES[phase], zorder=0, linewidth=0)
         if phase > 1:
             ax.axvline(left, color=INK, linewidth=0.7, zorder=0.5)
         x0, x1 = (to_axes.transform((x, 1.0))[0] for x in (left, right))
         name = f"{phase} {PHASES[phase]}"
-        if words and x1 - x0 < 0.019 * len(name):
+        if words and x1 - x0 < room * len(name):
             name = f"{phase}"
             nameless.append(phase)
         if words and x1 - x0 > 0.02:

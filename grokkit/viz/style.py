@@ -19,7 +19,7 @@ with any of the common colour-vision deficiencies, and the lines still can on a 
 import base64
 import io
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -105,70 +105,43 @@ class Shown:
         return {**look.line, **look.marks, **self.change}
 
 
-_SHARE = "share of right answers"
-_GRADIENT = "norm of the gradient"
-_RELATIVE = "MED / mean distance of all pairs"
+_SHARE, _LOSS, _MASS = "share of right answers", "cross-entropy (nats)", "share of attention"
+_GRADIENT, _RELATIVE = "norm of the gradient", "MED / mean distance of all pairs"
+
+_TABLE: Sequence[tuple[str, str, str, str, Mapping[str, Any]]] = [
+    ("train_accuracy", "train", "train", _SHARE, {}),
+    ("test_accuracy", "test", "test (unseen)", _SHARE, {}),
+    ("mirrored_accuracy", "test", "test, mirror image trained on", _SHARE,
+     {"color": "#DC7845", "linestyle": (0, (4, 1.5))}),
+    ("unmirrored_accuracy", "test", "test, no mirror image", _SHARE,
+     {"color": "#6E2800", "marker": "D"}),
+    ("train_loss", "train", "train", _LOSS, {}),
+    ("test_loss", "test", "test (unseen)", _LOSS, {}),
+    ("kl", "structure", "KL(oracle ‖ attention)", "nats", {}),
+    ("attention_entropy", "structure", "entropy of attention", "nats",
+     {"marker": "D", "linestyle": ":"}),
+    ("informative_mass", "structure", "mass on I*", _MASS,
+     {"marker": "s", "linestyle": (0, (4, 1.5))}),
+    ("min_informative_mass", "structure", "least mass on a position of I*", _MASS,
+     {"marker": "v", "linestyle": (0, (2, 1))}),
+    ("mlp_norm", "norm", "norm of the MLP", "Frobenius norm", {}),
+    ("lipschitz", "norm", "Lipschitz bound", "logits per unit of pooled input", {}),
+    ("score_gradient", "gradient", "of the scores", _GRADIENT, {}),
+    ("W_QK_gradient", "gradient", "of W_Q W_Kᵀ", _GRADIENT,
+     {"marker": "v", "linestyle": (0, (3, 1, 1, 1))}),
+    ("W_Q_gradient", "gradient", "of W_Q", _GRADIENT, {"marker": "<", "linestyle": "--"}),
+    ("W_K_gradient", "gradient", "of W_K", _GRADIENT, {"marker": ">", "linestyle": "-"}),
+    ("gradient_norm", "gradient", "of all parameters", _GRADIENT, {"marker": "s"}),
+    ("med", "norm", "MED", "MED (units of the embedding)", {}),
+    ("relative_med", "structure", "step 1", _RELATIVE, {"marker": "P", "linestyle": (0, (1, 1))}),
+    ("best_med", "structure", "best step", _RELATIVE, {"marker": "X"}),
+    ("best_med_null", "structure", "best step, shuffled", _RELATIVE,
+     {"color": "#757575", "marker": None, "linestyle": (0, (4, 2))}),
+]  # fmt: skip
 
 VARIABLES: Mapping[str, Shown] = {
-    "train_accuracy": Shown("train", "train", _SHARE),
-    "test_accuracy": Shown("test", "test (unseen)", _SHARE),
-    "mirrored_accuracy": Shown(
-        "test",
-        "test, mirror image trained on",
-        _SHARE,
-        change={"color": "#DC7845", "linestyle": (0, (4, 1.5))},
-    ),
-    "unmirrored_accuracy": Shown(
-        "test", "test, no mirror image", _SHARE, change={"color": "#6E2800", "marker": "D"}
-    ),
-    "train_loss": Shown("train", "train", "cross-entropy (nats)", log=True),
-    "test_loss": Shown("test", "test (unseen)", "cross-entropy (nats)", log=True),
-    "kl": Shown("structure", "KL(oracle ‖ attention)", "nats"),
-    "attention_entropy": Shown(
-        "structure", "entropy of attention", "nats", change={"marker": "D", "linestyle": ":"}
-    ),
-    "informative_mass": Shown(
-        "structure",
-        "mass on I*",
-        "share of attention",
-        change={"marker": "s", "linestyle": (0, (4, 1.5))},
-    ),
-    "min_informative_mass": Shown(
-        "structure",
-        "least mass on a position of I*",
-        "share of attention",
-        change={"marker": "v", "linestyle": (0, (2, 1))},
-    ),
-    "mlp_norm": Shown("norm", "norm of the MLP", "Frobenius norm"),
-    "lipschitz": Shown("norm", "Lipschitz bound", "logits per unit of pooled input", log=True),
-    "score_gradient": Shown("gradient", "of the scores", _GRADIENT, log=True),
-    "W_QK_gradient": Shown(
-        "gradient",
-        "of W_Q W_Kᵀ",
-        _GRADIENT,
-        log=True,
-        change={"marker": "v", "linestyle": (0, (3, 1, 1, 1))},
-    ),
-    "W_Q_gradient": Shown(
-        "gradient", "of W_Q", _GRADIENT, log=True, change={"marker": "<", "linestyle": "--"}
-    ),
-    "W_K_gradient": Shown(
-        "gradient", "of W_K", _GRADIENT, log=True, change={"marker": ">", "linestyle": "-"}
-    ),
-    "gradient_norm": Shown(
-        "gradient", "of all parameters", _GRADIENT, log=True, change={"marker": "s"}
-    ),
-    "med": Shown("norm", "MED", "MED (units of the embedding)"),
-    "relative_med": Shown(
-        "structure", "step 1", _RELATIVE, change={"marker": "P", "linestyle": (0, (1, 1))}
-    ),
-    "best_med": Shown("structure", "best step", _RELATIVE, change={"marker": "X"}),
-    "best_med_null": Shown(
-        "structure",
-        "best step, shuffled",
-        _RELATIVE,
-        change={"color": "#757575", "marker": None, "linestyle": (0, (4, 2))},
-    ),
+    name: Shown(look, label, unit, unit in (_LOSS, _GRADIENT) or name == "lipschitz", change)
+    for name, look, label, unit, change in _TABLE
 }
 """How the variables of a History are shown."""
 

@@ -13,66 +13,31 @@ from typing import TYPE_CHECKING
 from grokkit import experiments
 from grokkit.experiments import Row, Size
 from grokkit.viz.rows import panels, points, special
-from grokkit.viz.rows.marks import READ_OFF
 from grokkit.viz.rows.present import Present
-from grokkit.viz.rows.strips import Beside, strip_figure
+from grokkit.viz.rows.strips import strip_figure
 from grokkit.viz.style import Picture
 
 if TYPE_CHECKING:
     import xarray as xr
 
-Figure = Callable[[Row, Present], Picture]
-
-
-def _panels(table: Callable[[Present], panels.Grid]) -> Figure:
-    return partial(panels.panel_figure, table=table)
-
-
-def _routing(row: Row, evidence: Present) -> Picture:
-    title = "When each arm groks at the length that it was trained on"
-    words = "; above: median, bars: least to greatest"
-    lengths = Beside(special.draw_by_length, "above", title, words=words)
-    return strip_figure(
-        row, evidence, beside=lengths if special.longer_arms(evidence) else None
-    )  # fmt: skip
-
-
-FIGURES: Mapping[str, Figure] = MappingProxyType(
+FIGURES: Mapping[str, Callable[[Row, Present], Picture]] = MappingProxyType(
     {
-        # Panels of curves over epochs.
-        "norm-vs-structure": _panels(panels.norm_vs_structure),
-        "distractors": _panels(panels.distractors),
-        "resnet-grokking": _panels(panels.resnet_grokking),
-        "med-tracking": _panels(panels.med_tracking),
-        "polynomial-ceiling": _panels(panels.accuracies),
-        "polynomial-ceiling-again": _panels(panels.accuracies),
-        "depth": _panels(panels.accuracies),
-        # Strips, and a second panel.
-        "kl-acceleration": partial(
-            strip_figure,
-            accuracy=points.ACCURACY,
-            beside=Beside(
-                points.draw_inverse_law, "left", "Controls and rivals", points.controls_of_kl
-            ),
+        "readout-scale": partial(
+            strip_figure, accuracy=points.ACCURACY, published=points.SCALE_EPOCHS
         ),
-        "ln-placement": partial(
-            strip_figure,
-            accuracy=points.ACCURACY,
-            beside=Beside(
-                points.draw_entropies,
-                "right",
-                "When it memorises and when it groks",
-                marked=points.PLACEMENT_EPOCHS,
-                mark={**READ_OFF, "label": "published, modulus 113"},
-            ),
-        ),
-        "routing": _routing,
-        # A mark for each run.
-        "readout-scale": points.readout_scale_figure,
+        "kl-acceleration": points.kl_acceleration_figure,
+        "ln-placement": points.ln_placement_figure,
         "compressibility": points.compressibility_figure,
-        # Like no other.
+        "norm-vs-structure": panels.norm_vs_structure_figure,
+        "distractors": panels.distractors_figure,
+        "resnet-grokking": panels.resnet_grokking_figure,
+        "med-tracking": panels.med_tracking_figure,
+        "polynomial-ceiling": panels.accuracies_figure,
+        "polynomial-ceiling-again": panels.accuracies_figure,
+        "depth": panels.accuracies_figure,
         "four-phases": special.four_phases_figure,
         "starvation-bound": special.starvation_bound_figure,
+        "routing": special.routing_figure,
         "holes": special.holes_figure,
         "three-accounts": special.three_accounts_figure,
         "three-accounts-again": special.three_accounts_figure,

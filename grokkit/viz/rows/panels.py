@@ -1,8 +1,9 @@
 """Figures of several panels of curves over epochs: a table says which arm stands where."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+import itertools
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -30,34 +31,20 @@ BAND = "line: median over seeds; band: least to greatest; thin: each seed"
 """What the lines and the band of a curve are; every figure says so."""
 
 
-@dataclass(frozen=True)
-class Curve:
-    """One variable of one arm.
-
-    Attributes:
-        arm: the arm.
-        variable: one of :data:`grokkit.viz.style.VARIABLES`.
-        label: its name in the legend; None: that of the variable.
-        change: what differs from the variable's look.
-        order: the order in which its numbers are walked, of what depends on it.
-    """
+class Curve(NamedTuple):
+    """One variable of one arm: what differs from its look, and the order of its numbers."""
 
     arm: str
     variable: str
     label: str | None = None
-    change: Mapping[str, Any] = field(default_factory=dict)
+    change: Mapping[str, Any] = MappingProxyType({})
     order: str | None = None
 
 
-@dataclass(frozen=True)
-class Panel:
-    """What one panel shows.
+class Panel(NamedTuple):
+    """What one panel shows: curves; its title; a note of what came of it; level lines.
 
-    Attributes:
-        curves: what is drawn.
-        title: above it, on the left.
-        note: above it, on the right: what came of it, in numbers.
-        levels: level lines: the height, and keywords for ``Axes.axhline``.
+    A level is a height and keywords for ``Axes.axhline``.
     """
 
     curves: Sequence[Curve]
@@ -66,73 +53,49 @@ class Panel:
     levels: Sequence[tuple[float, Mapping[str, Any]]] = ()
 
 
-@dataclass(frozen=True)
-class Grid:
+def draw_panels(
+    row: Row,
+    evidence: Present,
+    lines: Sequence[Sequence[Panel]],
+    axes: Mapping[str, tuple[float, float | None]],
+    size: tuple[float, float],
+    *,
+    legend: int = 0,
+    handles: Sequence[Line2D] = (),
+    words: str = "",
+) -> Picture:
     """A figure of panels: all share the axis of epochs, the panels of a line their values.
-
-    Attributes:
-        lines: the panels, line by line.
-        units: the label of the vertical axis of each line.
-        limits: the ends of the vertical axis of each line; None: where the data end.
-        size: width and height in inches.
-        legend: which line's curves the legend names.
-        handles: the legend where its curves are not enough.
-        words: what to add to the line under the headline.
-        legend_title: above the legend.
-    """
-
-    lines: Sequence[Sequence[Panel]]
-    units: Sequence[str]
-    limits: Sequence[tuple[float, float | None] | None]
-    size: tuple[float, float]
-    legend: int = 0
-    handles: Sequence[Line2D] = ()
-    words: str = ""
-    legend_title: str = ""
-
-
-def panel_figure(row: Row, evidence: Present, table: Callable[[Present], Grid]) -> Picture:
-    """The curves of a row, panel by panel.
 
     Args:
         row: the experiment.
         evidence: its runs; a panel of which no arm was run says so.
-        table: which arm stands where.
+        lines: the panels, line by line.
+        axes: for each line what is counted, and between which values it is shown.
+        size: width and height in inches.
+        legend: which line's curves the legend names.
+        handles: the legend, where that is not enough.
+        words: what to add to the line under the headline.
     """
-    grid = table(evidence)
-    columns = len(grid.lines[0])
     with style():
-        figure = picture(*grid.size)
+        figure = picture(*size)
         figure.set_layout_engine("constrained", wspace=0.05)
-        axes = figure.subplots(
-            len(grid.lines), columns, sharex=True, sharey="row", squeeze=False
-        )  # fmt: skip
-        for line, panels in zip(axes, grid.lines, strict=True):
-            for ax, panel in zip(line, panels, strict=True):
-                _draw(ax, evidence, panel)
+        shape = {"nrows": len(lines), "ncols": len(lines[0]), "squeeze": False}
+        panels = figure.subplots(**shape, sharex=True, sharey="row")
+        for ax, panel in zip(panels.flat, itertools.chain(*lines), strict=True):
+            _draw(ax, evidence, panel)
+            ax.label_outer()
         epochs = np.concatenate([evidence.arm(name).epoch.values for name in evidence.arms])
-        record_axis(axes[0, 0], epochs)
-        if columns > 3:
-            powers_only(axes[0, 0])
-        for ax in axes[-1]:
-            ax.set_xlabel(axes[0, 0].get_xlabel())
-        for ax in axes[:-1].flat:
-            ax.set_xlabel("")
-        for ax in axes[:, 1:].flat:
-            ax.set_ylabel("")
-        for ax, unit, limits in zip(axes[:, 0], grid.units, grid.limits, strict=True):
-            ax.set_ylabel(unit)
-            if limits is not None:
-                ax.set_ylim(*limits)
-        drawn = [ax.get_legend_handles_labels()[0] for ax in axes[grid.legend]]
-        shown = grid.handles or max(drawn, key=len)
-        more = {"title": grid.legend_title, "title_fontsize": 9, "alignment": "left"}
-        if shown:
-            figure.legend(
-                handles=list(shown), loc="outside lower left", ncols=4,
-                **(more if grid.legend_title else {}),
-            )  # fmt: skip
-        titles(figure, row.question, f"{evidence.about()}; {BAND}{grid.words}")
+        for ax in panels[-1]:
+            record_axis(ax, epochs)
+        if len(lines[0]) > 3:
+            powers_only(panels[0, 0])
+        for ax, (unit, limits) in zip(panels[:, 0], axes.items(), strict=True):
+            ax.set_ylabel(unit.removesuffix(" "))  # by which two lines of one unit differ
+            ax.set_ylim(*limits)
+        drawn = [ax.get_legend_handles_labels()[0] for ax in panels[legend]]
+        if shown := list(handles) or max(drawn, key=len):
+            figure.legend(handles=shown, loc="outside lower left", ncols=4)
+        titles(figure, row.question, f"{evidence.about()}; {BAND}{words}")
     return figure
 
 
@@ -159,7 +122,7 @@ def _accuracies(arm: str) -> list[Curve]:
 # --- the table: which arm stands where ----------------------------------------------------
 
 SHARE = "share of right answers"
-ACCURACY_LIMITS = (-0.03, 1.08)
+LIMITS = (-0.03, 1.08)
 
 NORMS = {
     "decay 1": "weight decay 1",
@@ -175,7 +138,7 @@ ATTENTIONS = {
 """Its lines: what is done to attention, by the end of the arm's name."""
 
 
-def norm_vs_structure(evidence: Present) -> Grid:
+def norm_vs_structure_figure(row: Row, evidence: Present) -> Picture:
     """Figure 2: three treatments of the norm by three of attention; what was reached."""
 
     def panel(norm: str, attention: str) -> Panel:
@@ -185,12 +148,9 @@ def norm_vs_structure(evidence: Present) -> Grid:
             note = f"test ends at {final:.2f}; {reached(evidence.grokked(name))} reach 0.99"
         return Panel(_accuracies(name), NORMS[norm] if attention == "" else "", note)
 
-    return Grid(
-        [[panel(norm, attention) for norm in NORMS] for attention in ATTENTIONS],
-        [f"{words}\n{SHARE}" for words in ATTENTIONS.values()],
-        [ACCURACY_LIMITS] * 3,
-        (9.5, 7),
-    )
+    lines = [[panel(norm, attention) for norm in NORMS] for attention in ATTENTIONS]
+    axes = {f"{words}\n{SHARE}": LIMITS for words in ATTENTIONS.values()}
+    return draw_panels(row, evidence, lines, axes, (9.5, 7))
 
 
 TWINS = {
@@ -200,7 +160,7 @@ TWINS = {
 """The panels of resnet-grokking by arm, and what each is called."""
 
 
-def resnet_grokking(evidence: Present) -> Grid:
+def resnet_grokking_figure(row: Row, evidence: Present) -> Picture:
     """A residual network on images, with twins of the test images in train or without."""
 
     def panel(name: str) -> Panel:
@@ -214,10 +174,10 @@ def resnet_grokking(evidence: Present) -> Grid:
         level = (most, {**look, "label": "images whose class is in train"})
         return Panel(_accuracies(name), TWINS[name], note, [level])
 
-    return Grid([[panel(name) for name in TWINS]], [SHARE], [ACCURACY_LIMITS], (9, 4.2))
+    return draw_panels(row, evidence, [[panel(name) for name in TWINS]], {SHARE: LIMITS}, (9, 4.2))
 
 
-def accuracies(evidence: Present) -> Grid:
+def accuracies_figure(row: Row, evidence: Present) -> Picture:
     """A panel for each arm: how high the test accuracy comes, and how steadily."""
 
     def panel(name: str) -> Panel:
@@ -239,7 +199,7 @@ def accuracies(evidence: Present) -> Grid:
         )
 
     panels = [panel(name) for name in evidence.arms]
-    return Grid([panels], [SHARE], [(-0.03, 1.06)], (9, 4.4))
+    return draw_panels(row, evidence, [panels], {SHARE: LIMITS}, (9, 4.4))
 
 
 PRIORS = {
@@ -249,7 +209,7 @@ PRIORS = {
 """What is told to attention in distractors, by the end of the arm's name; how it is drawn."""
 
 
-def distractors(evidence: Present) -> Grid:
+def distractors_figure(row: Row, evidence: Present) -> Picture:
     """A column for each kind of distractors: informative mass above, test accuracy below."""
     kinds = list(dict.fromkeys(name.removesuffix(", KL 1") for name in evidence.arms))
     shown = {"informative_mass": "mass", "test_accuracy": "accuracy"}
@@ -265,25 +225,22 @@ def distractors(evidence: Present) -> Grid:
         counts = [count(kind + end, label) for end, (label, _) in PRIORS.items()]
         return Panel(curves, note=", ".join(counts))
 
-    return Grid(
-        [[panel(kind, variable) for kind in kinds] for variable in shown],
-        ["attention on I* (share)", "test accuracy (share right)"],
-        [(-0.03, 1.06)] * 2,
-        (max(9.5, 2.5 * len(kinds)), 5.8),
-        handles=[
-            Line2D([], [], color=VARIABLES[name].line["color"], **look, label=f"{word}, {label}")
-            for name, word in shown.items()
-            for label, look in PRIORS.values()
-        ],
-        words="; n/n: how many reach 0.99",
-    )
+    marks = [
+        Line2D([], [], color=VARIABLES[name].line["color"], **look, label=f"{word}, {label}")
+        for name, word in shown.items()
+        for label, look in PRIORS.values()
+    ]
+    lines = [[panel(kind, variable) for kind in kinds] for variable in shown]
+    axes = {"attention on I* (share)": LIMITS, "test accuracy (share right)": LIMITS}
+    size, words = (max(9.5, 2.5 * len(kinds)), 5.8), "; n/n: how many reach 0.99"
+    return draw_panels(row, evidence, lines, axes, size, handles=marks, words=words)
 
 
 WALKS = {"xy": "logarithm"}
 """The order in which the numbers are walked, where it is not the natural one."""
 
 
-def med_tracking(evidence: Present) -> Grid:
+def med_tracking_figure(row: Row, evidence: Present) -> Picture:
     """A column for each function: MED, relative MED and its null, test accuracy."""
 
     def column(name: str) -> list[Panel]:
@@ -299,16 +256,10 @@ def med_tracking(evidence: Present) -> Grid:
     arms = [evidence.arm(name) for name in evidence.arms]
     least = [float(arm[one].min()) for arm in arms for one in ("best_med",) if one in arm]
     most = [float(arm.relative_med.max()) for arm in arms if "relative_med" in arm]
-    return Grid(
-        lines,
-        [
-            "MED (units of\nthe embedding)",
-            "MED / mean distance\nof all pairs",
-            "test accuracy\n(share right)",
-        ],
-        [(0, None), (min([0.45, *least]), 1.03 * max([1.17, *most])), (-0.03, 1.06)],
-        (max(9.5, 2.4 * len(lines[0])), 7.2),
-        legend=1,
-        words="; n/n: how many reach 0.95",
-        legend_title="relative MED",
-    )
+    axes = {
+        "MED (units of\nthe embedding)": (0, None),
+        "MED / mean distance\nof all pairs": (min([0.45, *least]), 1.03 * max([1.17, *most])),
+        "test accuracy\n(share right)": LIMITS,
+    }
+    size, words = (max(9.5, 2.4 * len(lines[0])), 7.2), "; n/n: how many reach 0.95"
+    return draw_panels(row, evidence, lines, axes, size, legend=1, words=words)

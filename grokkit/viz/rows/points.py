@@ -1,7 +1,6 @@
 """Figures in which every run is a mark: when it grokked, against what it is asked about."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -10,7 +9,6 @@ from matplotlib.lines import Line2D
 from grokkit.diagnostics import InverseFit, fit_inverse
 from grokkit.experiments import Row, Times
 from grokkit.experiments.compressibility import arrives
-from grokkit.experiments.readout_scale import SCALES as SCALES_OF_SIZE
 from grokkit.viz.alt import tell
 from grokkit.viz.rows.marks import (
     LATE,
@@ -24,6 +22,7 @@ from grokkit.viz.rows.marks import (
     spread,
 )
 from grokkit.viz.rows.present import Present
+from grokkit.viz.rows.strips import dotted, draw_strips, handles
 from grokkit.viz.style import (
     INK,
     LOOKS,
@@ -31,6 +30,7 @@ from grokkit.viz.style import (
     log_epochs,
     missing_panel,
     picture,
+    powers_only,
     style,
     titles,
 )
@@ -76,18 +76,29 @@ def _strengths(evidence: Present) -> dict[str, float]:
     }
 
 
-def controls_of_kl(evidence: Present) -> list[str]:
-    """The other arms of kl-acceleration, and KL 1; without those too short to grok."""
+def kl_acceleration_figure(row: Row, evidence: Present) -> Picture:
+    """Figure 3: grok epoch against 1/beta; beside it the strips of the arms that control it."""
     strengths = _strengths(evidence)
-    return [
+    others = [
         name
         for name, specs in evidence.arms.items()
-        if strengths.get(name, 1) == 1 and specs[0].epochs >= 1000
+        if strengths.get(name, 1) == 1 and specs[0].epochs >= 1000  # others are not to grok
     ]
+    with style():
+        figure = picture(10, max(4.6, 2.1 + 0.4 * len(others)))
+        law, rest = figure.subplots(1, 2, width_ratios=(1.25, 1))
+        draw_inverse_law(law, evidence)
+        draw_strips(rest, evidence, others, ACCURACY)
+        powers_only(rest)
+        rest.set_title("Controls and rivals")
+        figure.legend(handles=handles(ACCURACY), loc="outside lower right", ncols=2)
+        words = f"{evidence.about()}; one mark (left) or line (right) a seed"
+        titles(figure, row.question, words + dotted(evidence, others))
+    return figure
 
 
 def draw_inverse_law(ax: Axes, evidence: Present) -> None:
-    """Figure 3: grok epoch against 1/beta, with the line floor + slope/beta of each seed."""
+    """Grok epoch against 1/beta, with the line floor + slope/beta of each seed."""
     strengths, color = _strengths(evidence), LOOKS["structure"].color
     ax.set_title("Grok epoch against 1/beta")
     if not strengths:
@@ -151,6 +162,23 @@ def _range(values: np.ndarray, text: str = ",.0f") -> str:
 # --- ln-placement: against the entropy when memorised -------------------------------------
 
 
+def ln_placement_figure(row: Row, evidence: Present) -> Picture:
+    """Strips of all placements; beside them grok epoch against entropy, a mark for each run."""
+    names = list(evidence.arms)
+    with style():
+        figure = picture(10, max(4.4, 2.3 + 0.42 * len(names)))
+        strips, entropy = figure.subplots(1, 2, width_ratios=(1.3, 1))
+        draw_strips(strips, evidence, names, ACCURACY, published=PLACEMENT_EPOCHS)
+        powers_only(strips)
+        strips.set_title("When it memorises and when it groks")
+        draw_entropies(entropy, evidence)
+        marks = handles(ACCURACY, PLACEMENT_EPOCHS)
+        figure.legend(handles=marks, loc="outside lower left", ncols=5)
+        words = f"{evidence.about()}; one line (left) or mark (right) a seed"
+        titles(figure, row.question, words + dotted(evidence, names))
+    return figure
+
+
 def draw_entropies(ax: Axes, evidence: Present) -> None:
     """Grok epoch against the entropy of attention when memorised."""
     title = "Looking evenly, and grokking"
@@ -182,70 +210,12 @@ def draw_entropies(ax: Axes, evidence: Present) -> None:
     ax.legend(handles=[*marks, late], loc="best", handlelength=1.2)
 
 
-# --- readout-scale ------------------------------------------------------------------------
+# --- readout-scale: strips ----------------------------------------------------------------
 
-SCALES = SCALES_OF_SIZE["paper"]
-"""All the scales of the paper; where only some were run, the axis is the same."""
-
-RULES: Mapping[str, str] = {
-    ", rate / a^2": "Learning rate divided by a²",
-    "": "One learning rate for all",
-}
-"""The panels, by the end of the arms' names; at a = 1 they share one arm."""
-
-SCALE_EPOCHS: Mapping[float, float] = {0.5: 1800, 0.75: 5300, 1.0: 7700, 1.25: np.inf, 1.5: np.inf}
-"""Epochs by scale, the rate divided by a^2, in arXiv 2602.06702 (modulus 113; read off a plot);
-inf: not by epoch 10,000, the last."""
-
-
-def readout_scale_figure(row: Row, evidence: Present) -> Picture:
-    """A panel for each rule: a mark for each run, a line through the medians."""
-    color, median = LOOKS["test"].color, {"color": INK, "linewidth": 1.6}
-    with style():
-        figure = picture(10, 4.6)
-        axes = figure.subplots(1, 2, sharex=True, sharey=True)
-        axes[0].set_xlim(SCALES[0] - 0.12, SCALES[-1] + 0.12)
-        log_epochs(axes[0], "y")
-        axes[0].margins(y=ROOM)
-        axes[0].set_xticks(SCALES, [f"{a:g}" for a in SCALES])
-        axes[0].set_ylabel(f"epoch of test accuracy {ACCURACY:g} (log scale)")
-        for ax, (end, title) in zip(axes, RULES.items(), strict=True):
-            _draw_scales(ax, evidence, end, median)
-            ax.set(title=title, xlabel="readout scale a")
-        for a, epoch in SCALE_EPOCHS.items():
-            look = dict(READ_OFF)
-            if np.isinf(epoch):
-                look |= later("d", look["color"], look["markersize"])
-                look |= {"markeredgewidth": 1, "markerfacecolor": "none"}
-            axes[0].plot(a, min(epoch, 10_000), **look)
-        marks = [
-            _mark("o", color, f"test accuracy {ACCURACY:g}"),
-            Line2D([], [], **later("o", color), label=LATE),
-            Line2D([], [], **median, label="through the medians"),
-            Line2D([], [], **READ_OFF, label="published, read off a plot; modulus 113"),
-        ]
-        figure.legend(handles=marks, loc="outside lower left", ncols=4)
-        titles(figure, row.question, f"{evidence.about()}; one mark a seed")
-    return figure
-
-
-def _draw_scales(ax: Axes, evidence: Present, end: str, line: Mapping[str, Any]) -> None:
-    every = {}
-    for a in SCALES:
-        name = "a 1" if a == 1 else f"a {a:g}{end}"
-        if name not in evidence.arms:
-            continue
-        every[a] = times = evidence.grokked(name, ACCURACY)
-        draw_times(ax, a + spread(len(times.values), 0.03), times, "o", LOOKS["test"].color)
-        if not np.isfinite(times.median):  # the line cannot come here, and says why
-            lowest = np.nanmin([*times.values, *times.last])
-            ax.annotate(f"median\n> {times.at_least:,.0f}", (a, lowest), (0, -9), size=8.5,
-                        textcoords="offset points", ha="center", va="top")  # fmt: skip
-    if not every:
-        return missing_panel(ax, f"not run{end}")
-    medians = np.array([times.median for times in every.values()])
-    ax.plot(list(every), np.where(np.isfinite(medians), medians, np.nan), **line)
-    tell(ax, _medians({f"a = {a:g}": times for a, times in every.items()}))
+SCALE_EPOCHS: Mapping[str, float] = {
+    "a 0.5, rate / a^2": 1800, "a 0.75, rate / a^2": 5300, "a 1": 7700,
+}  # fmt: skip
+"""Epochs in arXiv 2602.06702, modulus 113, read off a plot; larger scales: not by 10,000."""
 
 
 # --- compressibility: against the epoch at which it arrives -------------------------------

@@ -25,7 +25,7 @@ from grokkit.viz.one_run import draw_curves, shade_phases
 from grokkit.viz.rows.marks import spread
 from grokkit.viz.rows.points import ONE, draw_waits
 from grokkit.viz.rows.present import Present
-from grokkit.viz.rows.strips import arm_axis
+from grokkit.viz.rows.strips import arm_axis, dotted, draw_strips, handles, strip_figure
 from grokkit.viz.style import (
     GREY,
     INK,
@@ -166,20 +166,33 @@ def _draw_guides(ax: Axes, runs: "list[xr.Dataset]") -> None:
         ax.annotate(words, (least, end), (14, -10), textcoords="offset points", size=8.5)
 
 
-# --- routing: above its strips ------------------------------------------------------------
+# --- routing ----------------------------------------------------------------------------
 
 LINES = ((0, (2, 1)), "-", (0, (6, 1.5, 1, 1.5)), (0, (1, 1)))
 MARKERS = ("o", "s", "^", "D")
 
 
-def longer_arms(evidence: Present) -> list[str]:
-    """The arms that were tested on sequences of other lengths, too."""
-    return [name for name in evidence.arms if _lengths(evidence, name)]
+def routing_figure(row: Row, evidence: Present) -> Picture:
+    """Figure 8: accuracy by test length, and the grok epochs of all arms below."""
+    names = list(evidence.arms)
+    longer = [name for name in names if _lengths(evidence, name)]
+    if not longer:
+        return strip_figure(row, evidence)
+    height = 0.6 + 0.42 * len(names)
+    with style():
+        figure = picture(9, 4.3 + height)
+        above, below = figure.subplots(2, 1, height_ratios=(3.0, height))
+        _draw_by_length(above, evidence, longer)
+        draw_strips(below, evidence, names)
+        below.set_title("When each arm groks at the length that it was trained on")
+        figure.legend(handles=handles(0.99), loc="outside lower left", ncols=4)
+        words = f"one line a seed{dotted(evidence, names)}; above: median, bars: least to greatest"
+        titles(figure, row.question, f"{evidence.about()}; {words}")
+    return figure
 
 
-def draw_by_length(ax: Axes, evidence: Present) -> None:
-    """Figure 8: the test accuracy at the end of each run, by the length of the sequences."""
-    names = longer_arms(evidence)
+def _draw_by_length(ax: Axes, evidence: Present, names: list[str]) -> None:
+    """The test accuracy at the end of each run, by the length of the test sequences."""
     lengths: list[int] = []
     for i, (name, shift) in enumerate(zip(names, spread(len(names), 0.16), strict=True)):
         own = evidence.arms[name][0].settings()["length"]

@@ -5,9 +5,9 @@ it grokked (a dot): its wait. A run that had not grokked by its last epoch ends 
 arrow there, and is counted: ``3/5``.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -15,7 +15,7 @@ from matplotlib.lines import Line2D
 
 from grokkit.experiments import Row, Times
 from grokkit.viz.alt import tell
-from grokkit.viz.rows.marks import LATE, median_words, reached, spread
+from grokkit.viz.rows.marks import LATE, READ_OFF, median_words, reached, spread
 from grokkit.viz.rows.present import Present
 from grokkit.viz.style import (
     GREY,
@@ -26,7 +26,6 @@ from grokkit.viz.style import (
     epoch_axis,
     epoch_label,
     picture,
-    powers_only,
     style,
     titles,
 )
@@ -51,82 +50,35 @@ MEDIAN: Mapping[str, Any] = {"color": INK, "linewidth": 2.4}
 """The marks of a strip."""
 
 
-@dataclass(frozen=True)
-class Beside:
-    """A second panel that stands beside the strips of a row.
-
-    Attributes:
-        draw: draws it.
-        side: where it stands; on the left it is the main panel and the larger one.
-        title: of the strips.
-        arms: which arms are strips; None: all.
-        marked: marks that belong on the strips: epoch by arm.
-        mark: their look, with a label.
-        words: what to add to the line under the headline.
-    """
-
-    draw: Callable[[Axes, Present], None]
-    side: Literal["left", "right", "above"]
-    title: str
-    arms: Callable[[Present], list[str]] | None = None
-    marked: Mapping[str, float] | None = None
-    mark: Mapping[str, Any] | None = None
-    words: str = ""
-
-
 def strip_figure(
     row: Row,
     evidence: Present,
     accuracy: float = 0.99,
     scale: EpochScale = "log",
-    beside: Beside | None = None,
+    published: Mapping[str, float] = MappingProxyType({}),
 ) -> Picture:
-    """The strips of the arms of a row that are there.
+    """The strips of all arms of a row that are there.
 
     Args:
         row: the experiment.
         evidence: its runs.
         accuracy: the test accuracy at which a run has grokked.
         scale: how epochs are spaced.
-        beside: a second panel; None: the strips stand alone.
+        published: grok epochs by arm that others have published, to be marked.
 
     Returns:
-        A picture 9 or 10 inches wide, the higher the more arms there are.
+        A picture 9 inches wide, the higher the more arms there are.
     """
-    names = beside.arms(evidence) if beside and beside.arms else list(evidence.arms)
-    height = 1.9 + 0.42 * len(names)
-    marks, ncols, side = handles(accuracy), 4, beside.side if beside else ""
+    names = list(evidence.arms)
     with style():
-        if beside is None:
-            figure = picture(9, height)
-            ax = figure.subplots()
-        elif side == "above":
-            figure = picture(9, height + 3)
-            other, ax = figure.subplots(2, 1, height_ratios=(3, height - 1.3))
-        else:
-            figure = picture(10, max(4.6, height))
-            ratios = (1.25, 1) if side == "left" else (1.3, 1)
-            other, ax = figure.subplots(1, 2, width_ratios=ratios)
-            other, ax = (other, ax) if side == "left" else (ax, other)
-        draw_strips(ax, evidence, names, accuracy, scale)
-        words = f"{evidence.about()}; one line a seed"
-        if beside is not None:
-            ax.set_title(beside.title)
-            beside.draw(other, evidence)
-            if side in ("left", "right"):
-                powers_only(ax)
-                strips = "right" if side == "left" else "left"
-                words = f"{evidence.about()}; one mark ({side}) or line ({strips}) a seed"
-                ncols = 2 if side == "left" else 5
-            for place, name in enumerate(names):
-                if beside.mark and np.isfinite((beside.marked or {}).get(name, np.inf)):
-                    ax.plot((beside.marked or {})[name], place, **beside.mark)
-            marks += [Line2D([], [], **beside.mark)] if beside.mark else []
-        corner = "outside lower right" if side == "left" else "outside lower left"
-        figure.legend(handles=marks, loc=corner, ncols=ncols)
-        if not all(np.isfinite(evidence.memorised(name).values).all() for name in names):
-            words += "; dotted: it never memorised"
-        titles(figure, row.question, words + (beside.words if beside else ""))
+        figure = picture(9, 1.9 + 0.42 * len(names))
+        ax = figure.subplots()
+        draw_strips(ax, evidence, names, accuracy, scale, published)
+        marks = handles(accuracy, published)
+        figure.legend(handles=marks, loc="outside lower left", ncols=len(marks))
+        titles(
+            figure, row.question, f"{evidence.about()}; one line a seed{dotted(evidence, names)}"
+        )
     return figure
 
 
@@ -136,6 +88,7 @@ def draw_strips(
     names: Sequence[str],
     accuracy: float = 0.99,
     scale: EpochScale = "log",
+    published: Mapping[str, float] = MappingProxyType({}),
 ) -> None:
     """Draw arms below each other, the first on top; beside each its median and count.
 
@@ -145,6 +98,7 @@ def draw_strips(
         names: the arms.
         accuracy: the test accuracy at which a run has grokked.
         scale: how epochs are spaced.
+        published: grok epochs by arm that others have published; infinite: not by the last.
     """
     first, last, told = np.inf, 1.0, []
     for place, name in enumerate(names):
@@ -152,6 +106,9 @@ def draw_strips(
         _draw_arm(ax, place, grokked, memorised)
         words = summary(grokked, memorised)
         told.append(f"{name}: {words}")
+        if np.isfinite(published.get(name, np.inf)):
+            ax.plot(published[name], place, **READ_OFF)
+            told[-1] += f", published {published[name]:,.0f}"
         _beside(ax, place, words, va="center")
         first = np.fmin(first, np.fmin.reduce([*memorised.values, *grokked.values, np.inf]))
         last = max(last, *grokked.last)
@@ -180,16 +137,24 @@ def summary(grokked: Times, memorised: Times) -> str:
     return line if all(memorised.reached) else f"{line}  (memorised {reached(memorised)})"
 
 
-def handles(accuracy: float) -> list[Line2D]:
+def dotted(evidence: Present, names: Sequence[str]) -> str:
+    """What dotted lines are, to be added to what the lines are; empty where there are none."""
+    known = [bool(np.isfinite(evidence.memorised(name).values).all()) for name in names]
+    return "" if all(known) else "; dotted: it never memorised"
+
+
+def handles(accuracy: float, published: Mapping[str, float] = MappingProxyType({})) -> list[Line2D]:
     """What the marks of a strip mean, for a legend."""
     none: Mapping[str, Any] = {"linestyle": ""}
-    return [
+    marks = [
         Line2D([], [], **none, **MEMORISED, label="memorised"),
         Line2D([], [], **none, **GROKKED, label=f"test accuracy {accuracy:g}"),
         Line2D([], [], **none, **CENSORED, label=LATE),
         Line2D([], [], **none, marker="|", markersize=13, markeredgewidth=2.4, color=INK,
                label="median over seeds"),
     ]  # fmt: skip
+    others = [Line2D([], [], **READ_OFF, label="published, modulus 113")] if published else []
+    return [*marks, *others]
 
 
 def _draw_arm(ax: Axes, place: int, grokked: Times, memorised: Times) -> None:
