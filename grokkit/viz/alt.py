@@ -1,6 +1,6 @@
 """A figure in words: what is drawn and its main numbers, for those who cannot see it."""
 
-from typing import Any
+from typing import Any, SupportsFloat
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -19,8 +19,9 @@ def tell(ax: Axes, words: str) -> None:
     ax.set_label(words)
 
 
-def number(value: float) -> str:
+def number(value: SupportsFloat) -> str:
     """A number as it is read: three digits, whole from 1,000 on."""
+    value = float(value)
     return f"{value:,.0f}" if 1000 <= abs(value) < 1e7 else f"{round(value, 12) + 0.0:.3g}"
 
 

@@ -334,7 +334,7 @@ def phases_by_hand(
             ax.grid(False)
             ax.spines[:].set_visible(True)
             if its:
-                shade_phases(ax, its, float(one.epoch.values[-1]), room=0.0115)
+                shade_phases(ax, its, float(one.epoch.values[-1]), thin=True)
             else:
                 ax.text(0.5, 0.5, "?", transform=ax.transAxes, ha="center", va="center")
         for ax in (accuracy, structure):

@@ -181,7 +181,7 @@ def _plane(ax: Axes, routing: Routing) -> None:
     up = np.array([-along[1], along[0]]) * (1 if along[0] >= 0 else -1)
     for name, point, side in (("h", h, 1), ("h′", other, -1)):
         dx, dy = 13 * up + 8 * side * along
-        _name(ax, name, point, (dx, dy - 4), color=GREEN, size=12, weight="bold")
+        _name(ax, name, point, (dx, dy - 4), color="#00563F", size=12, weight="bold")
 
 
 def _name(ax: Axes, words: str, point: np.ndarray, offset: Any, **looks: Any) -> None:

@@ -5,6 +5,7 @@ import io
 import numpy as np
 import pytest
 import xarray as xr
+from grokkit.viz.seeds import fill_gaps
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
@@ -14,7 +15,6 @@ from grokkit.engine import RunSpec
 from grokkit.errors import SettingError
 from grokkit.runtime import train
 from grokkit.viz import attention_bars, four_panels, headline, mass_bars, png, seed_curves
-from grokkit.viz.seeds import fill_gaps
 from tests.viz.small import small_history
 
 

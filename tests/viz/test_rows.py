@@ -9,6 +9,8 @@ from types import MappingProxyType
 import numpy as np
 import pytest
 import xarray as xr
+from grokkit.viz.rows.holes import table_of_parts
+from grokkit.viz.rows.ln_placement import READ_OFF
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.text import Text
@@ -18,8 +20,6 @@ from grokkit import experiments, viz
 from grokkit.errors import SettingError
 from grokkit.experiments import ROWS, Times
 from grokkit.viz.rows import FIGURES
-from grokkit.viz.rows.holes import table_of_parts
-from grokkit.viz.rows.ln_placement import READ_OFF
 from grokkit.viz.rows.strips import CENSORED, GROKKED, MEDIAN, median_words, summary
 from grokkit.viz.style import LOOKS
 from tests.experiments.tiny import history_of, tiny, understood

@@ -3,13 +3,13 @@
 
 import numpy as np
 import pytest
+from grokkit.viz.rows.three_accounts import CONTROLS, LINES
 from matplotlib.text import Text
 
 from grokkit import viz
 from grokkit.errors import SettingError
 from grokkit.experiments.signals import SIGNALS
 from grokkit.experiments.three_accounts import TRAPPED
-from grokkit.viz.rows.three_accounts import CONTROLS, LINES
 from tests.experiments.staged import BASELINE, staged
 
 pytestmark = pytest.mark.filterwarnings("error")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 FIGURES: Mapping[str, Callable[[Row, Present], Picture]] = MappingProxyType(
     {
         "readout-scale": partial(
-            strip_figure, accuracy=points.ACCURACY, published=points.SCALE_EPOCHS
+            strip_figure, accuracy=points.ACCURACY, published=points.SCALE_EPOCHS, first="rate"
         ),
         "kl-acceleration": points.kl_acceleration_figure,
         "ln-placement": points.ln_placement_figure,

@@ -50,15 +50,15 @@ class Panel(NamedTuple):
     curves: Sequence[Curve]
     title: str = ""
     note: str = ""
-    levels: Sequence[tuple[float, Mapping[str, Any]]] = ()
+    levels: Sequence[tuple[float | int, Mapping[str, Any]]] = ()
 
 
 def draw_panels(
     row: Row,
     evidence: Present,
     lines: Sequence[Sequence[Panel]],
-    axes: Mapping[str, tuple[float, float | None]],
-    size: tuple[float, float],
+    axes: Mapping[str, tuple[float | int, float | int | None]],
+    size: tuple[float | int, float | int],
     *,
     legend: int = 0,
     handles: Sequence[Line2D] = (),

@@ -48,7 +48,7 @@ MARKS: Mapping[str, tuple[str, str]] = {
 }
 """Marker and colour of every placement of the LayerNorm."""
 
-PLACEMENT_EPOCHS: Mapping[str, float] = {
+PLACEMENT_EPOCHS: Mapping[str, float | int] = {
     "none": 7763, "A*": 7126, "A^qk": np.inf, "A^v": 1700, "M": 954, "M+A*": 3297,
 }  # fmt: skip
 """Epochs in arXiv 2602.06702, modulus 113; that of A^v is read off a plot, inf: not by 10,000."""
@@ -212,7 +212,7 @@ def draw_entropies(ax: Axes, evidence: Present) -> None:
 
 # --- readout-scale: strips ----------------------------------------------------------------
 
-SCALE_EPOCHS: Mapping[str, float] = {
+SCALE_EPOCHS: Mapping[str, float | int] = {
     "a 0.5, rate / a^2": 1800, "a 0.75, rate / a^2": 5300, "a 1": 7700,
 }  # fmt: skip
 """Epochs in arXiv 2602.06702, modulus 113, read off a plot; larger scales: not by 10,000."""

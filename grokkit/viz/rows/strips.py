@@ -55,7 +55,8 @@ def strip_figure(
     evidence: Present,
     accuracy: float = 0.99,
     scale: EpochScale = "log",
-    published: Mapping[str, float] = MappingProxyType({}),
+    published: Mapping[str, float | int] = MappingProxyType({}),
+    first: str = "",
 ) -> Picture:
     """The strips of all arms of a row that are there.
 
@@ -65,11 +66,12 @@ def strip_figure(
         accuracy: the test accuracy at which a run has grokked.
         scale: how epochs are spaced.
         published: grok epochs by arm that others have published, to be marked.
+        first: the arms with these words in their names stand above the others.
 
     Returns:
         A picture 9 inches wide, the higher the more arms there are.
     """
-    names = list(evidence.arms)
+    names = sorted(evidence.arms, key=lambda name: first not in name)
     with style():
         figure = picture(9, 1.9 + 0.42 * len(names))
         ax = figure.subplots()
@@ -88,7 +90,7 @@ def draw_strips(
     names: Sequence[str],
     accuracy: float = 0.99,
     scale: EpochScale = "log",
-    published: Mapping[str, float] = MappingProxyType({}),
+    published: Mapping[str, float | int] = MappingProxyType({}),
 ) -> None:
     """Draw arms below each other, the first on top; beside each its median and count.
 
@@ -143,7 +145,9 @@ def dotted(evidence: Present, names: Sequence[str]) -> str:
     return "" if all(known) else "; dotted: it never memorised"
 
 
-def handles(accuracy: float, published: Mapping[str, float] = MappingProxyType({})) -> list[Line2D]:
+def handles(
+    accuracy: float, published: Mapping[str, float | int] = MappingProxyType({})
+) -> list[Line2D]:
     """What the marks of a strip mean, for a legend."""
     none: Mapping[str, Any] = {"linestyle": ""}
     marks = [
