@@ -32,7 +32,9 @@ PICTURES: dict[str, Callable[[], viz.Picture]] = {
     "seed_curves": lambda: viz.seed_curves(small_history(), ("test_accuracy", "kl")),
     "attention_bars": lambda: viz.attention_bars(small_history()),
     "mass_bars": lambda: viz.mass_bars([0.5, 0.1, 0.4], [True, False, True]),
-    "lines": lambda: viz.lines([viz.Line([1, 2], [3, 4], "", "norm")], title="A", x="x", y="y"),
+    "lines": lambda: viz.lines(
+        [viz.Line([1, 2], [3, 4], "", "norm")], title="One line", x="epoch", y="nats"
+    ),
     "condition_plane": lambda: viz.condition_plane(runs.load("classroom"), 0, 3500),
     "run_at_epoch": lambda: viz.run_at_epoch(runs.load("classroom"), 2, 2000),
     "phases_by_hand": lambda: viz.phases_by_hand(small_history(), 0, [50, 300, 600], reveal=True),

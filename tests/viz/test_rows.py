@@ -19,10 +19,14 @@ from PIL import Image
 from grokkit import experiments, viz
 from grokkit.errors import SettingError
 from grokkit.experiments import ROWS, Times
+from grokkit.experiments.signals import SIGNALS
+from grokkit.experiments.three_accounts import TRAPPED
 from grokkit.viz.rows import FIGURES
 from grokkit.viz.rows.strips import CENSORED, GROKKED, MEDIAN, median_words, summary
-from grokkit.viz.style import LOOKS
+from grokkit.viz.style import LOOKS, SIGNAL_LOOKS
+from tests.experiments.staged import BASELINE, staged
 from tests.experiments.tiny import history_of, tiny, understood
+from tests.viz.figures import labelled, words
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -40,11 +44,6 @@ def runs_of(name: str) -> xr.Dataset:
     history = history_of(name)
     assert history is not None
     return history
-
-
-def words(figure: Figure) -> str:
-    """All text in a figure."""
-    return "\n".join(item.get_text() for item in figure.findobj(Text) if isinstance(item, Text))
 
 
 def lies_inside(figure: Figure) -> bool:
@@ -211,8 +210,7 @@ def test_four_phases_draws_the_waits_of_all_runs_and_the_slope_that_is_claimed()
     figure = viz.row_figure("four-phases", history)
     waits = figure.axes[-1]
     assert waits.get_xscale() == waits.get_yscale() == "log"
-    line = next(line for line in waits.get_lines() if "slope -1" in str(line.get_label()))
-    x, y = (np.log(np.asarray(values, dtype=float)) for values in line.get_data())
+    x, y = np.log(labelled(waits, "slope -1"))
     np.testing.assert_allclose(np.diff(y) / np.diff(x), -1)
     text = words(figure)
     assert "decay 0: never" not in text and text.count("2/2") >= 6
@@ -289,16 +287,11 @@ def pale(figure: Figure, panel: int) -> int:
     return sum(len(x.get_xydata()) for x in lines if x.get_color() == READ_OFF["color"])
 
 
-def test_readout_scale_has_a_panel_for_each_rule_and_one_published_row():
-    history = understood(runs_of("readout-scale"))
-    figure = viz.row_figure("readout-scale", history)
-    assert [pale(figure, panel) for panel in (0, 1)] == [5, 0]
-    for ax in figure.axes:
-        dots = [line for line in ax.get_lines() if line.get_marker() == "o"]
-        found = sorted(float(x) for line in dots for x in np.asarray(line.get_xdata()))
-        scales = np.repeat([0.5, 1.0, 1.5], 2)  # that of 1 in both
-        np.testing.assert_allclose(found, scales, atol=0.05)
-        assert {float(y) for line in dots for y in np.asarray(line.get_ydata())} == {8.0}
+def test_readout_scale_has_the_arms_of_the_rule_on_top_and_the_published_epochs():
+    figure = viz.row_figure("readout-scale", understood(runs_of("readout-scale")))
+    (ax,) = figure.axes
+    arms = [label.get_text() for label in ax.get_yticklabels()]
+    assert arms[:2] == ["a 0.5, rate / a^2", "a 1.5, rate / a^2"] and pale(figure, 0) == 2
 
 
 def test_compressibility_marks_arrival_against_grok_and_where_they_are_the_same():
@@ -327,13 +320,9 @@ def test_the_theory_needs_no_runs_and_shows_the_claim_below_the_flow():
     figure = viz.row_figure("theory", None)
     text = words(figure)
     assert "no training" in text and "(52)" in text and lies_inside(figure)
-    lines = {str(line.get_label()): line for line in figure.axes[0].get_lines()}
-    flow = next(line for label, line in lines.items() if label.startswith("the flow"))
-    claimed = next(line for label, line in lines.items() if label.startswith("claimed"))
-    allowed = next(line for label, line in lines.items() if label.startswith("guaranteed"))
-    x, y = flow.get_xydata().T
-    assert (claimed.get_xydata()[:, 1] < y).all()  # claimed to be an upper bound
-    assert (allowed.get_xydata()[:, 1] >= y - 1e-9).all()
+    x, y = labelled(figure.axes[0], "the flow")
+    assert (labelled(figure.axes[0], "claimed")[1] < y).all()  # claimed to be an upper bound
+    assert (labelled(figure.axes[0], "guaranteed")[1] >= y - 1e-9).all()
     late = np.diff(np.log(y[-20:])) / np.diff(np.log(x[-20:]))
     np.testing.assert_allclose(late, -1, atol=0.01)
 
@@ -389,5 +378,47 @@ def test_accuracies_has_a_panel_for_each_arm_and_says_how_high_it_came(name: str
     best = history.test_accuracy.max("epoch")
     for ax, arm in zip(figure.axes, arms, strict=True):
         own = best.values[history.arm.values == arm]
-        assert ax.get_title("left").startswith(arm)
-        assert f"best {own.min():.2f} to {own.max():.2f}" in ax.get_title("left")
+        assert ax.get_title("left").strip() == arm
+        assert f"best {own.min():.2f} to {own.max():.2f}" in ax.get_title("right")
+
+
+def three_accounts() -> Figure:
+    return viz.row_figure("three-accounts", staged(far={TRAPPED: {"norm": 1.0}}, seeds=3))
+
+
+def marks(ax, name):
+    """The places of the marks of a signal in a panel, across."""
+    look = SIGNAL_LOOKS[name]
+    return [
+        np.asarray(line.get_xdata(), dtype=float)
+        for line in ax.lines
+        if (line.get_marker(), line.get_color()) == (look["marker"], look["color"])
+        and line.get_linestyle() == "None"
+    ]
+
+
+def test_every_signal_has_a_look_of_its_own():
+    looks = [(look["color"], look["marker"]) for look in SIGNAL_LOOKS.values()]
+    assert list(SIGNAL_LOOKS) == list(SIGNALS) and len(set(looks)) == len(looks)
+
+
+def test_the_row_shows_when_each_signal_is_half_way_the_first_on_top():
+    when, controls = three_accounts().axes
+    names = [label.get_text() for label in when.get_yticklabels()]
+    assert names == sorted(BASELINE, key=lambda name: BASELINE[name])
+    for name, epoch in BASELINE.items():
+        if name not in ("KL", "unseen pairs"):  # these two share a marker with the legend
+            np.testing.assert_allclose(marks(when, name)[0], epoch / BASELINE["unseen pairs"])
+    (decay, trapped) = marks(controls, "norm")
+    np.testing.assert_allclose(decay, 0, atol=1e-12)
+    np.testing.assert_allclose(trapped, 1)
+
+
+def test_what_the_controls_marks_are_is_said_below_the_panels_on_no_row_of_them():
+    figure = three_accounts()
+    figure.draw_without_rendering()
+    (legend,) = figure.legends
+    assert [item.get_text() for item in legend.get_texts()] == [*CONTROLS, "half-way"]
+    for ax in figure.axes:
+        assert ax.get_legend() is None
+        assert legend.get_window_extent().y1 < ax.get_window_extent().y0
