@@ -24,10 +24,13 @@ from grokkit.viz import (
     lines,
     mass_bars,
     png,
+    row_figure,
     seed_curves,
     signals_of_a_run,
 )
 from grokkit.viz.curves import fill_gaps
+from grokkit.viz.rows.special import CONTROLS
+from grokkit.viz.style import SIGNAL_LOOKS
 from tests.experiments.staged import BASELINE, staged
 from tests.viz.figures import words
 from tests.viz.small import small_history
@@ -272,3 +275,41 @@ def test_it_takes_one_run_that_has_grokked(staged_runs):
     trapped = staged_runs.isel(run=int(np.flatnonzero(staged_runs.arm.values == TRAPPED)[0]))
     with pytest.raises(SettingError, match="one: got 'a run that has not grokked'"):
         signals_of_a_run(trapped)
+
+
+def marks(ax, name):
+    """The places of the marks of a signal in a panel, across."""
+    look = SIGNAL_LOOKS[name]
+    return [
+        np.asarray(line.get_xdata(), dtype=float)
+        for line in ax.lines
+        if (line.get_marker(), line.get_color()) == (look["marker"], look["color"])
+        and line.get_linestyle() == "None"
+    ]
+
+
+def test_every_signal_has_a_look_of_its_own():
+    looks = [(look["color"], look["marker"]) for look in SIGNAL_LOOKS.values()]
+    assert list(SIGNAL_LOOKS) == list(SIGNALS) and len(set(looks)) == len(looks)
+
+
+def test_the_row_shows_when_each_signal_is_half_way_the_first_on_top(staged_runs: xr.Dataset):
+    when, controls = row_figure("three-accounts", staged_runs).axes
+    names = [label.get_text() for label in when.get_yticklabels()]
+    assert names == sorted(BASELINE, key=lambda name: BASELINE[name])
+    for name, epoch in BASELINE.items():
+        if name not in ("KL", "unseen pairs"):  # these two share a marker with the legend
+            np.testing.assert_allclose(marks(when, name)[0], epoch / BASELINE["unseen pairs"])
+    (decay, trapped) = marks(controls, "norm")
+    np.testing.assert_allclose(decay, 0, atol=1e-12)
+    np.testing.assert_allclose(trapped, 1)
+
+
+def test_what_the_marks_of_controls_are_is_said_below_the_panels(staged_runs: xr.Dataset):
+    figure = row_figure("three-accounts", staged_runs)
+    figure.draw_without_rendering()
+    (legend,) = figure.legends
+    assert [item.get_text() for item in legend.get_texts()] == [*CONTROLS, "half-way"]
+    for ax in figure.axes:
+        assert ax.get_legend() is None
+        assert legend.get_window_extent().y1 < ax.get_window_extent().y0

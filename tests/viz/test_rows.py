@@ -9,8 +9,6 @@ from types import MappingProxyType
 import numpy as np
 import pytest
 import xarray as xr
-from grokkit.viz.rows.holes import table_of_parts
-from grokkit.viz.rows.ln_placement import READ_OFF
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.text import Text
@@ -19,12 +17,11 @@ from PIL import Image
 from grokkit import experiments, viz
 from grokkit.errors import SettingError
 from grokkit.experiments import ROWS, Times
-from grokkit.experiments.signals import SIGNALS
-from grokkit.experiments.three_accounts import TRAPPED
 from grokkit.viz.rows import FIGURES
-from grokkit.viz.rows.strips import CENSORED, GROKKED, MEDIAN, median_words, summary
-from grokkit.viz.style import LOOKS, SIGNAL_LOOKS
-from tests.experiments.staged import BASELINE, staged
+from grokkit.viz.rows.marks import READ_OFF, median_words
+from grokkit.viz.rows.special import table_of_parts
+from grokkit.viz.rows.strips import CENSORED, GROKKED, MEDIAN, summary
+from grokkit.viz.style import LOOKS
 from tests.experiments.tiny import history_of, tiny, understood
 from tests.viz.figures import labelled, words
 
@@ -380,45 +377,3 @@ def test_accuracies_has_a_panel_for_each_arm_and_says_how_high_it_came(name: str
         own = best.values[history.arm.values == arm]
         assert ax.get_title("left").strip() == arm
         assert f"best {own.min():.2f} to {own.max():.2f}" in ax.get_title("right")
-
-
-def three_accounts() -> Figure:
-    return viz.row_figure("three-accounts", staged(far={TRAPPED: {"norm": 1.0}}, seeds=3))
-
-
-def marks(ax, name):
-    """The places of the marks of a signal in a panel, across."""
-    look = SIGNAL_LOOKS[name]
-    return [
-        np.asarray(line.get_xdata(), dtype=float)
-        for line in ax.lines
-        if (line.get_marker(), line.get_color()) == (look["marker"], look["color"])
-        and line.get_linestyle() == "None"
-    ]
-
-
-def test_every_signal_has_a_look_of_its_own():
-    looks = [(look["color"], look["marker"]) for look in SIGNAL_LOOKS.values()]
-    assert list(SIGNAL_LOOKS) == list(SIGNALS) and len(set(looks)) == len(looks)
-
-
-def test_the_row_shows_when_each_signal_is_half_way_the_first_on_top():
-    when, controls = three_accounts().axes
-    names = [label.get_text() for label in when.get_yticklabels()]
-    assert names == sorted(BASELINE, key=lambda name: BASELINE[name])
-    for name, epoch in BASELINE.items():
-        if name not in ("KL", "unseen pairs"):  # these two share a marker with the legend
-            np.testing.assert_allclose(marks(when, name)[0], epoch / BASELINE["unseen pairs"])
-    (decay, trapped) = marks(controls, "norm")
-    np.testing.assert_allclose(decay, 0, atol=1e-12)
-    np.testing.assert_allclose(trapped, 1)
-
-
-def test_what_the_controls_marks_are_is_said_below_the_panels_on_no_row_of_them():
-    figure = three_accounts()
-    figure.draw_without_rendering()
-    (legend,) = figure.legends
-    assert [item.get_text() for item in legend.get_texts()] == [*CONTROLS, "half-way"]
-    for ax in figure.axes:
-        assert ax.get_legend() is None
-        assert legend.get_window_extent().y1 < ax.get_window_extent().y0
