@@ -51,7 +51,8 @@ def _panel(ax: Axes) -> str:
     written = [] if own else [_line(text.get_text()) for text in ax.texts]
     head = f"{title} ({axes})" if title and axes else title or axes
     words = [own, "; ".join(dict.fromkeys(named)), ", ".join(filter(None, written))]
-    return f"{head}: {' '.join(_sentence(part) for part in words if part)}"
+    said = " ".join(_sentence(part) for part in words if part)
+    return f"{head}: {said}" if head and said else head or said
 
 
 def _course(drawn: Any) -> str:

@@ -10,6 +10,7 @@ from matplotlib.ticker import MaxNLocator
 from grokkit.diagnostics.conditions import hindsight_conditions
 from grokkit.diagnostics.phases import BORDERS, PHASES, phase_borders, phase_labels
 from grokkit.errors import check_number, refuse
+from grokkit.viz.alt import number, tell
 from grokkit.viz.attention import draw_mean_attention
 from grokkit.viz.one_run import describe, draw_curves, headline, one_run, shade_phases
 from grokkit.viz.style import (
@@ -45,7 +46,7 @@ def condition_plane(
     gamma: float | None = None,
     r_max: float | int | None = None,
 ) -> Picture:
-    """A run's way through the plane of B_gamma and N, up to some epoch.
+    """A run's path through the plane of B_gamma and N, up to some epoch.
 
     Args:
         history: the History.
@@ -141,6 +142,8 @@ def _draw_walk(ax: Axes, one: "xr.Dataset", at: int) -> None:
     ax.plot(norm[past], mass[past], color=INK, linewidth=2)
     ax.plot(norm[0], mass[0], "o", color="white", markeredgecolor=INK, markersize=7)
     ax.annotate("start", (norm[0], mass[0]), (8, 6), textcoords="offset points", size=9)
+    begin, now = ((number(norm[i]), number(mass[i])) for i in (0, past.sum() - 1))
+    tell(ax, f"From norm {begin[0]}, mass {begin[1]} to norm {now[0]}, mass {now[1]} at this epoch")
     ax.plot(norm[past][-1], mass[past][-1], "o", color=LOOKS["test"].color, markersize=12, zorder=5)
 
 
@@ -282,7 +285,7 @@ def _points(history: "xr.Dataset | None", name: str) -> tuple[np.ndarray, np.nda
     return history.epoch.values, history[name].values[0]
 
 
-# --- the run with phases that somebody has chosen -----------------------------------------
+# --- the run with phases that the reader has chosen -----------------------------------------
 
 
 def phases_by_hand(
@@ -292,7 +295,7 @@ def phases_by_hand(
     *,
     reveal: bool = False,
 ) -> Picture:
-    """The curves of a run without its phases, and three borders that somebody has chosen.
+    """The curves of a run without its phases, and three borders that the reader has chosen.
 
     Args:
         history: the History.
@@ -334,6 +337,7 @@ def phases_by_hand(
             ax.grid(False)
             ax.spines[:].set_visible(True)
             if its:
+                tell(ax, f"Borders of {who}: {', '.join(map(number, its))}".replace("nan", "none"))
                 shade_phases(ax, its, float(one.epoch.values[-1]), thin=True)
             else:
                 ax.text(0.5, 0.5, "?", transform=ax.transAxes, ha="center", va="center")

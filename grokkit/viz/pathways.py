@@ -15,6 +15,7 @@ from grokkit.diagnostics import grok_epoch, memorise_epoch
 from grokkit.errors import check_choice, refuse
 from grokkit.model.norm import PLACEMENTS, NormPlacement, Placement
 from grokkit.runtime.history import specs_of
+from grokkit.viz.alt import tell
 from grokkit.viz.curves import differing_settings, median_curve
 from grokkit.viz.style import (
     GREY,
@@ -161,6 +162,7 @@ def draw_block(ax: Axes, place: Placement) -> None:
     """
     ax.set(xlim=(-0.3, 12.3), ylim=(-0.9, 4.4))
     ax.axis("off")
+    tell(ax, f"A block: {what_reads(place)}")
     line: dict[str, Any] = {"color": INK, "linewidth": 1.3, "solid_capstyle": "round"}
     ax.annotate("", (12.2, 0), (0, 0), arrowprops={"arrowstyle": "->", **_arrow(line)})
     for x, y in (

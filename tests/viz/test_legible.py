@@ -182,8 +182,7 @@ def test_every_line_and_every_word_stands_out_from_its_background(name: str):
     for text in (one for one in figure.findobj(Text) if one.get_text().strip()):
         box = text.get_bbox_patch()
         behind = to_hex(box.get_facecolor()) if box is not None else "#ffffff"
-        on_a_bar = to_hex(text.get_color()) == "#ffffff" and box is None
-        assert on_a_bar or contrast(text.get_color(), behind) >= 4.5, text.get_text()
+        assert contrast(text.get_color(), behind) >= 4.5, text.get_text()
 
 
 @pytest.mark.parametrize("look", viz.LOOKS)
@@ -193,7 +192,8 @@ def test_every_quantity_stands_out_from_the_shade_of_every_phase(look: str):
 
 def test_a_picture_keeps_the_colours_of_its_quantities_exactly():
     with Image.open(io.BytesIO(viz.png(viz.four_panels(small_history())))) as image:
-        colors = {"#{:02x}{:02x}{:02x}".format(*c) for _, c in image.convert("RGB").getcolors()}
+        pixels = np.asarray(image.convert("RGB")).reshape(-1, 3)
+    colors = {"#{:02x}{:02x}{:02x}".format(*pixel) for pixel in np.unique(pixels, axis=0)}
     assert {look.color.lower() for look in viz.LOOKS.values()} <= colors
 
 

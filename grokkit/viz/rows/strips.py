@@ -77,7 +77,7 @@ def strip_figure(
         ax = figure.subplots()
         draw_strips(ax, evidence, names, accuracy, scale, published)
         marks = handles(accuracy, published)
-        figure.legend(handles=marks, loc="outside lower left", ncols=len(marks))
+        figure.legend(handles=marks, loc="outside lower left", ncols=3 if published else 4)
         titles(
             figure, row.question, f"{evidence.about()}; one line a seed{dotted(evidence, names)}"
         )
