@@ -10,7 +10,7 @@ from grokkit.engine import RunSpec, Trainer, presets
 from grokkit.engine.presets import for_kinds
 from grokkit.runtime.history import specs_of, to_history
 from grokkit.tasks import DistractorKind, tasks
-from grokkit.viz.live import live_curves
+from grokkit.viz.interactive import live_curves
 from grokkit.viz.style import Picture, png
 from grokkit.widgets.background import Background
 from grokkit.widgets.base import PictureWidget
