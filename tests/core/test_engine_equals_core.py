@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from grokkit import core
 from grokkit.bench.core_run import core_run
-from grokkit.engine import RunSpec, Trainer
+from grokkit.engine import RunSpec, Trainer, presets
 from grokkit.engine.optimizers import SGD, Adam, AdamW, Lion, Muon
 from grokkit.engine.priors import EntropyPrior, KLPrior, SparsityPrior
 from grokkit.model import ModelSpec
@@ -180,21 +180,34 @@ def close(one: torch.Tensor, other: torch.Tensor) -> bool:
     return bool((one - other).abs().max() <= 1e-10)
 
 
-# Small runs that memorise and grok within seconds, each another way.
-FAST = {
-    "plain": RunSpec().with_(
-        p=13, train_fraction=0.7, learning_rate=1e-2, epochs=1500, stop_after=0
+# Runs that memorise and grok, each in another way, and without much chaos on the way there.
+PARITY = RunSpec().with_(
+    task="sparse_parity", bits=16, k=2, examples=400, learning_rate=3e-3, d_model=32, d_mlp=64
+)
+PRESETS = {
+    "two heads": PARITY.with_(
+        readout="residual",
+        heads=2,
+        output_projection=True,
+        kl_strength=0.3,
+        head_reduction="summed",
     ),
+    "three bits": PARITY.with_(k=3, examples=800, kl_strength=0.3),
+    "muon": PARITY.with_(optimizer="muon"),
+    "live": presets["live"],
 }
 
 
-@pytest.mark.parametrize("preset", FAST)
+@pytest.mark.parametrize(
+    "preset", [pytest.param(n, marks=[pytest.mark.slow] * (n == "live")) for n in PRESETS]
+)
 def test_float32_runs_memorise_and_grok_at_the_same_record(preset):
-    spec = FAST[preset]
+    spec = PRESETS[preset].with_(epochs=2000, stop_after=0)
     result, trainer = core.train(core_run(spec)), Trainer([spec])
     trainer.advance()
     epochs = trainer.records.epochs
     for name, epoch in (("train_accuracy", result.memorised), ("test_accuracy", result.grokked)):
+        assert epoch is not None and epoch > 0
         accuracy = torch.stack(trainer.records.values[name])[:, 0].tolist()
         reached = [at for at, value in zip(epochs, accuracy, strict=True) if value >= 0.99]
-        assert epoch is not None and abs(reached[0] - epoch) <= spec.record_every
+        assert abs(reached[0] - epoch) <= spec.record_every
