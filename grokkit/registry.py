@@ -40,7 +40,8 @@ class Registry(Mapping[str, type[T]], Generic[T]):
         Registering a name again replaces it, so a notebook cell can be run twice.
 
         Raises:
-            TypeError: the class is not a frozen dataclass; a spec could not be hashed.
+            TypeError: the class is not a frozen dataclass, so that a spec could not be hashed,
+                or lacks a method that every member of the family has.
             SettingError: a field has the name of a setting that belongs to something else.
         """
 
@@ -50,6 +51,10 @@ class Registry(Mapping[str, type[T]], Generic[T]):
             params = vars(cls).get("__dataclass_params__")
             if params is None or not params.frozen:
                 raise TypeError(f"{cls.__name__}: a {self.family} must be a frozen dataclass")
+            missing = sorted(getattr(cls, "__abstractmethods__", ()))
+            if missing:
+                needed = f"needs {', '.join(missing)}, as every {self.family} does"
+                raise TypeError(f"{cls.__name__}: {needed}")
             for field in fields(cls):
                 if owner := self.owner_elsewhere(field.name):
                     allowed = f"another name for this field: {owner} has a setting {field.name}"

@@ -32,7 +32,7 @@ from torch import Tensor
 from grokkit.engine.records import Records
 from grokkit.errors import check_int, refuse
 from grokkit.registry import Registry
-from grokkit.settings import earlier, plain
+from grokkit.settings import earlier, plain, reading
 
 MOST_RUNS = 1_000_000
 """More runs than this in one grid are a slip of the pen."""
@@ -220,6 +220,11 @@ class Spec:
             SettingError: it is a spec of another kind, a kind or a setting is unknown here, or
                 a value is refused.
         """
+        with reading():
+            return cls._read(written)
+
+    @classmethod
+    def _read(cls: type[N], written: Any) -> N:
         rest = _mapping("spec", written)
         kind = rest.pop("kind", TRANSFORMER)
         if kind != cls.kind:
