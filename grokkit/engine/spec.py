@@ -17,7 +17,7 @@ from grokkit.engine.files import check_file
 from grokkit.engine.optimizers import AdamW, OptimizerSpec, is_number, optimizers
 from grokkit.engine.precision import PRECISIONS, Precision
 from grokkit.engine.priors import KLPrior, Prior, priors
-from grokkit.engine.spec_kinds import TRANSFORMER, NestedSpec, grid, register_spec
+from grokkit.engine.spec_kinds import TRANSFORMER, Spec, grid, register_spec
 from grokkit.errors import check_choice, check_int, refuse
 from grokkit.model.spec import ModelSpec
 from grokkit.registry import Registry
@@ -47,7 +47,7 @@ PARTS: Mapping[str, type[Any]] = {
 
 @register_spec(TRANSFORMER)
 @dataclass(frozen=True)
-class RunSpec(NestedSpec):
+class RunSpec(Spec):
     """One training run.
 
     Attributes:

@@ -7,7 +7,7 @@ runs as they take all others::
 
     @register_spec("images")
     @dataclass(frozen=True)
-    class ImageSpec(NestedSpec): ...
+    class ImageSpec(Spec): ...
 
     @register_trainer("images")
     class ImageTrainer: ...
@@ -36,55 +36,6 @@ from grokkit.settings import earlier, plain, reading
 
 MOST_RUNS = 1_000_000
 """More runs than this in one grid are a slip of the pen."""
-
-
-@runtime_checkable
-class Spec(Protocol):
-    """Everything that decides a run, in one frozen value; equal specs, equal runs."""
-
-    @property
-    def seed(self) -> int:
-        """Names all that is random in the run."""
-        ...
-
-    @property
-    def epochs(self) -> int:
-        """The number of passes over the train set, unless the run stops early."""
-        ...
-
-    def with_(self, /, **changes: Any) -> "Spec":
-        """A copy with some settings changed, each by its own name."""
-        ...
-
-    def settings(self) -> dict[str, Any]:
-        """Every setting by its own name; ``task`` is the kind of task."""
-        ...
-
-    def to_dict(self) -> dict[str, Any]:
-        """The spec as plain values, for JSON; :func:`spec_from_dict` reads them."""
-        ...
-
-    def to_json(self) -> str:
-        """The spec as one line of JSON; :func:`read_spec` reads it."""
-        ...
-
-    def check(self) -> None:
-        """Refuse what a trainer would refuse, as far as that can be known without data.
-
-        Raises:
-            SettingError: a file that the run needs is not there, or a size is impossible.
-        """
-        ...
-
-    def group_key(self) -> tuple[object, ...]:
-        """Specs with equal keys can be trained together, along one run axis."""
-        ...
-
-    def epoch_seconds(self) -> float:
-        """About the seconds of an epoch on one core, within a factor of three."""
-        ...
-
-    def __hash__(self) -> int: ...
 
 
 @runtime_checkable
@@ -150,51 +101,23 @@ spec_kinds: Registry[Any] = Registry("spec")
 register_spec = spec_kinds.register
 """A class decorator that adds a frozen dataclass of settings to the kinds of specs."""
 
-_trainers: dict[str, Callable[..., GroupTrainer]] = {}
-
-T = TypeVar("T", bound=Callable[..., GroupTrainer])
+N = TypeVar("N", bound="Spec")
 
 
-def register_trainer(kind: str) -> Callable[[T], T]:
-    """A class decorator: this trains the specs of that kind, ``Trainer(specs, device, first)``."""
+class Spec:
+    """Everything that decides a run, in one frozen value; equal specs, equal runs.
 
-    def add(trainer: T) -> T:
-        _trainers[kind] = trainer
-        return trainer
-
-    return add
-
-
-def start_trainer(
-    specs: Sequence[Spec], device: torch.device | str = "cpu", first: int = 0
-) -> GroupTrainer:
-    """A trainer for a group of specs of one kind, before its first epoch.
-
-    Args:
-        specs: the runs.
-        device: where they are trained.
-        first: the number of the first run, for messages.
-
-    Raises:
-        SettingError: nothing trains specs of this kind, or they cannot be trained as a group.
-    """
-    kind = getattr(specs[0], "kind", type(specs[0]).__name__)
-    if kind not in _trainers:
-        refuse("specs", kind, ", ".join(sorted(_trainers)))
-    return _trainers[kind](specs, device, first)
-
-
-N = TypeVar("N", bound="NestedSpec")
-
-
-class NestedSpec:
-    """The base of a spec: settings of its own, and parts with settings of theirs.
-
-    All settings have different names, so that each is known by its own name alone.
+    The base of every kind of spec: a frozen dataclass of settings, some of which are parts with
+    settings of theirs. All settings have different names, so that each is known by its own name
+    alone.
 
     Attributes:
         PARTS: the parts by name, and what each of them must be.
         FAMILIES: the parts that come in several kinds, and where these are registered.
+        seed: names all that is random in the run.
+        epochs: the number of passes over the train set, unless the run stops early.
+        record_every: the number of epochs between two records.
+        stop_after: how many epochs to go on once the run has grokked; None: to the end.
     """
 
     PARTS: ClassVar[Mapping[str, type[Any]]]
@@ -215,6 +138,26 @@ class NestedSpec:
         check_int("record_every", self.record_every, 1)
         if self.stop_after is not None:
             check_int("stop_after", self.stop_after, 0)
+
+    # What each kind of spec says.
+
+    def check(self) -> None:
+        """Refuse what a trainer would refuse, as far as that can be known without data.
+
+        Raises:
+            SettingError: a file that the run needs is not there, or a size is impossible.
+        """
+        raise NotImplementedError
+
+    def group_key(self) -> tuple[object, ...]:
+        """Specs with equal keys can be trained together, along one run axis."""
+        raise NotImplementedError
+
+    def epoch_seconds(self) -> float:
+        """About the seconds of an epoch on one core, within a factor of three."""
+        raise NotImplementedError
+
+    # What all have in common.
 
     def with_(self: N, /, **changes: Any) -> N:
         """A copy with some settings changed, each by its own name.
@@ -309,6 +252,40 @@ class NestedSpec:
             refuse(part, value, f"settings of a {part}{kinds}")
         if part in cls.FAMILIES and not hasattr(value, "kind"):
             refuse(part, value, f"a class decorated with @register_{part}(NAME)")
+
+
+_trainers: dict[str, Callable[..., GroupTrainer]] = {}
+
+T = TypeVar("T", bound=Callable[..., GroupTrainer])
+
+
+def register_trainer(kind: str) -> Callable[[T], T]:
+    """A class decorator: this trains the specs of that kind, ``Trainer(specs, device, first)``."""
+
+    def add(trainer: T) -> T:
+        _trainers[kind] = trainer
+        return trainer
+
+    return add
+
+
+def start_trainer(
+    specs: Sequence[Spec], device: torch.device | str = "cpu", first: int = 0
+) -> GroupTrainer:
+    """A trainer for a group of specs of one kind, before its first epoch.
+
+    Args:
+        specs: the runs.
+        device: where they are trained.
+        first: the number of the first run, for messages.
+
+    Raises:
+        SettingError: nothing trains specs of this kind, or they cannot be trained as a group.
+    """
+    kind = getattr(specs[0], "kind", type(specs[0]).__name__)
+    if kind not in _trainers:
+        refuse("specs", kind, ", ".join(sorted(_trainers)))
+    return _trainers[kind](specs, device, first)
 
 
 def spec_from_dict(written: Any) -> Spec:
