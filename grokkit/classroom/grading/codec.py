@@ -1,16 +1,17 @@
 """Values on their way between the judge and a student's process, without pickle.
 
-What a value may be made of: None, booleans, numbers, strings, tuples, lists, dicts, sets,
-tensors, NumPy arrays, xarray datasets, dataclasses and named tuples of grokkit (specs, tasks), and
-functions, which stay where they are and are called from afar. Anything else arrives as an
-:class:`Opaque` that knows nothing but how it was printed.
+What a value may be made of: None, booleans, numbers, fractions, strings, tuples, lists, dicts,
+sets, tensors, NumPy arrays, grokkit's specs (:data:`SPECS`), and functions, which stay where they
+are and are called from afar. Anything else arrives as an :class:`Opaque`
+that knows nothing but how it was printed. No other class is ever called, whatever arrives.
 
 A value becomes a *tree* that JSON can hold, and a list of *blobs*, the bytes of its arrays.
 """
 
 import dataclasses
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from fractions import Fraction
 from importlib import import_module
 from types import EllipsisType
 from typing import Any
@@ -21,8 +22,39 @@ import torch
 DEEPEST = 40
 """How far values may be nested."""
 
+_NUMBERS = "biufcU"  # the kinds of NumPy's types that are numbers or text
 _PLAIN = (type(None), bool, int, float, str)
 _SEQUENCES = {"tuple": tuple, "list": list, "set": set, "frozenset": frozenset}
+
+SPECS = {
+    "grokkit.engine.spec": ("RunSpec",),
+    "grokkit.engine.controls": ("Controls",),
+    "grokkit.engine.accelerators": ("NoAccelerator", "Grokfast", "OrthogonalGradient"),
+    "grokkit.engine.optimizers.adam_l2": ("Adam",),
+    "grokkit.engine.optimizers.adamw": ("AdamW",),
+    "grokkit.engine.optimizers.lion": ("Lion",),
+    "grokkit.engine.optimizers.muon": ("Muon",),
+    "grokkit.engine.optimizers.sgd": ("SGD",),
+    "grokkit.engine.priors.entropy": ("EntropyPrior",),
+    "grokkit.engine.priors.kl": ("KLPrior",),
+    "grokkit.engine.priors.sparsity": ("SparsityPrior",),
+    "grokkit.engine.priors.teacher": ("TeacherPrior",),
+    "grokkit.model.spec": ("ModelSpec",),
+    "grokkit.tasks.autoregressive": ("AutoregressiveParity",),
+    "grokkit.tasks.k_operands": ("KOperandAddition",),
+    "grokkit.tasks.longer": ("LongerAddition",),
+    "grokkit.tasks.modular": (
+        *("ModularAddition", "ModularDivision", "ModularMultiplication"),
+        *("ModularQuadratic", "ModularSubtraction"),
+    ),
+    "grokkit.tasks.parity": ("SparseParity",),
+    "grokkit.tasks.permutation": ("PermutationComposition",),
+    "grokkit.tasks.prime_field": ("PrimeField",),
+    "grokkit.tasks.routing": ("MarkedAddition",),
+}
+"""The dataclasses that travel, by module; making one checks its fields and does nothing else."""
+
+_ALLOWED = frozenset(f"{module}:{name}" for module, names in SPECS.items() for name in names)
 
 
 class CodecError(ValueError):
@@ -67,12 +99,14 @@ def encode(value: Any, keep: Keep, blobs: list[bytes], depth: int = 0) -> Any:
         return {"is": "ellipsis"}
     if type(value) is complex:
         return {"is": "complex", "parts": [value.real, value.imag]}
+    if type(value) is Fraction:
+        return {"is": "fraction", "parts": [value.numerator, value.denominator]}
     if isinstance(value, torch.Tensor):
-        value = value.detach().cpu().resolve_conj().resolve_neg()
+        value = value.detach().to_dense().cpu().resolve_conj().resolve_neg()
         if value.dtype is torch.bfloat16:
             value = value.float()
         return {"is": "tensor", "array": _array(value.contiguous().numpy(), blobs)}
-    if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "biufcU":
+    if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in _NUMBERS:
         scalar = isinstance(value, np.generic)
         return {"is": "scalar" if scalar else "array", "array": _array(np.asarray(value), blobs)}
     if isinstance(value, torch.dtype):
@@ -82,23 +116,19 @@ def encode(value: Any, keep: Keep, blobs: list[bytes], depth: int = 0) -> Any:
     if isinstance(value, slice | range):
         parts = [value.start, value.stop, value.step]
         return {"is": type(value).__name__, "parts": [inner(part) for part in parts]}
-    module = type(value).__module__
-    if isinstance(value, tuple) and hasattr(value, "_fields") and module.startswith("grokkit."):
-        name = f"{module}:{type(value).__qualname__}"
-        return {"is": "named tuple", "name": name, "parts": [inner(part) for part in value]}
     for name, kind in _SEQUENCES.items():
-        if type(value) is kind or (kind is tuple and isinstance(value, tuple)):
-            members: Any = value
-            return {"is": name, "parts": [inner(part) for part in members]}
-    if type(value) is dict:
+        if isinstance(value, kind):
+            return {"is": name, "parts": [inner(part) for part in value]}
+    if isinstance(value, Mapping):
         return {"is": "dict", "parts": [[inner(k), inner(v)] for k, v in value.items()]}
-    if module.startswith("xarray.") and hasattr(value, "to_dict"):
-        return {"is": type(value).__name__, "parts": inner(_shallow(value))}
-    if module.startswith("grokkit.") and dataclasses.is_dataclass(value):
-        fields = [f.name for f in dataclasses.fields(value) if f.init]
-        name = f"{module}:{type(value).__qualname__}"
+    if isinstance(value, int | float | str):  # of a class of their own
+        kind = next(one for one in (int, float, str) if isinstance(value, one))
+        return kind(value)
+    name = _name(type(value))
+    if name in _ALLOWED:
+        fields = [field.name for field in dataclasses.fields(value) if field.init]
         parts = [[field, inner(getattr(value, field))] for field in fields]
-        return {"is": "dataclass", "name": name, "parts": parts}
+        return {"is": "spec", "name": name, "parts": parts}
     if callable(value) and not isinstance(value, type):
         name = str(getattr(value, "__name__", type(value).__name__))[:100]
         return {"is": "function", "number": keep(value), "name": name, "of": _parameters(value)}
@@ -138,6 +168,8 @@ def _decode(tree: dict[str, Any], blobs: list[bytes], call: Call, depth: int) ->
         return ...
     if kind == "complex":
         return complex(*tree["parts"])
+    if kind == "fraction":
+        return Fraction(*map(int, tree["parts"]))
     if kind == "tensor":
         return torch.from_numpy(_from_bytes(tree["array"], blobs))
     if kind in ("array", "scalar"):
@@ -158,14 +190,8 @@ def _decode(tree: dict[str, Any], blobs: list[bytes], call: Call, depth: int) ->
         return _SEQUENCES[kind](map(inner, tree["parts"]))
     if kind == "dict":
         return {inner(key): inner(part) for key, part in tree["parts"]}
-    if kind in ("Dataset", "DataArray"):
-        import xarray
-
-        return getattr(xarray, kind).from_dict(inner(tree["parts"]))
-    if kind == "dataclass":
-        return _class(tree["name"])(**{str(name): inner(part) for name, part in tree["parts"]})
-    if kind == "named tuple":
-        return _class(tree["name"])(*map(inner, tree["parts"]))
+    if kind == "spec":
+        return _spec(tree["name"], {str(name): inner(part) for name, part in tree["parts"]})
     if kind == "function":
         return call(int(tree["number"]), str(tree["name"]), [str(name) for name in tree["of"]])
     if kind == "opaque":
@@ -180,29 +206,24 @@ def _array(array: np.ndarray, blobs: list[bytes]) -> dict[str, Any]:
 
 def _from_bytes(entry: dict[str, Any], blobs: list[bytes]) -> np.ndarray:
     dtype = np.dtype(str(entry["dtype"]))
-    if dtype.kind not in "biufcU":
+    if dtype.kind not in _NUMBERS:
         raise CodecError(f"no dtype for numbers: {dtype}")
     return np.frombuffer(blobs[entry["blob"]], dtype).reshape(entry["shape"]).copy()
 
 
-def _shallow(value: Any) -> dict[str, Any]:
-    """An xarray object as a dict of arrays."""
-    return value.to_dict(data="array")
+def _name(kind: type) -> str:
+    return f"{kind.__module__}:{kind.__qualname__}"
 
 
-def _class(name: str) -> Any:
-    """A dataclass or named tuple of grokkit by its name; no other class is ever called."""
-    module, _, qualname = name.partition(":")
-    parts = module.split(".")
-    if parts[0] != "grokkit" or "__main__" in parts or not all(map(str.isidentifier, parts)):
-        raise CodecError(f"no module of grokkit: {module!r}")
-    found: Any = import_module(module)
-    for part in qualname.split("."):
-        found = getattr(found, part)
-    data = dataclasses.is_dataclass(found) or issubclass(found, tuple)
-    if not (isinstance(found, type) and data):
-        raise CodecError(f"no dataclass: {name!r}")
-    return found
+def _spec(name: str, fields: dict[str, Any]) -> Any:
+    """One of :data:`SPECS`; a class that is not listed is never looked for, let alone called."""
+    if name not in _ALLOWED:
+        raise CodecError(f"no spec of grokkit: {name!r}")
+    module, _, kind = name.partition(":")
+    try:
+        return getattr(import_module(module), kind)(**fields)
+    except (TypeError, ValueError) as error:  # such as a field of the student's own class
+        return Opaque(f"a {kind} that cannot be made: {error}"[:200])
 
 
 def _parameters(function: Callable[..., Any]) -> list[str]:
