@@ -118,7 +118,8 @@ def encode(value: Any, keep: Keep, blobs: list[bytes], depth: int = 0) -> Any:
         return {"is": type(value).__name__, "parts": [inner(part) for part in parts]}
     for name, kind in _SEQUENCES.items():
         if isinstance(value, kind):
-            return {"is": name, "parts": [inner(part) for part in value]}
+            members: Any = value
+            return {"is": name, "parts": [inner(part) for part in members]}
     if isinstance(value, Mapping):
         return {"is": "dict", "parts": [[inner(k), inner(v)] for k, v in value.items()]}
     if isinstance(value, int | float | str):  # of a class of their own
@@ -126,7 +127,8 @@ def encode(value: Any, keep: Keep, blobs: list[bytes], depth: int = 0) -> Any:
         return kind(value)
     name = _name(type(value))
     if name in _ALLOWED:
-        fields = [field.name for field in dataclasses.fields(value) if field.init]
+        spec: Any = value
+        fields = [field.name for field in dataclasses.fields(spec) if field.init]
         parts = [[field, inner(getattr(value, field))] for field in fields]
         return {"is": "spec", "name": name, "parts": parts}
     if callable(value) and not isinstance(value, type):

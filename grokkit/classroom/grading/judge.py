@@ -82,7 +82,6 @@ def mark(peer: Peer, notebook: bytes, checks: Mapping[str, str]) -> Iterator[Map
                 yield from marked(name)
         yield {"skipped": peer.ask("skipped")}
     except Gone as gone:
-        print(f"the student's process: {gone}", file=sys.stderr)
         left = [name for name, outcome in outcomes.items() if not outcome]
         yield from (_entry(name, "stopped", str(gone)) for name in left)
 
@@ -92,7 +91,8 @@ def _marked(peer: Peer, name: str, source: str, errors: list[tuple[str, str]]) -
     for answer in answers(source):
         found, value = peer.ask("get", answer)
         if not found:
-            about = [error for cell, error in errors if answer in cell]
+            undefined = f"name '{answer}' is not defined"
+            about = [e for cell, e in errors if answer in cell and undefined not in e]
             if about:
                 return _entry(name, "raised", about[-1])
             return _entry(name, "not attempted", f"there is no {answer} in the notebook")

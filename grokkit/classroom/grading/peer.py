@@ -70,13 +70,12 @@ class Peer:
                 raise Gone("a message that is neither a question nor an answer")
 
     def serve(self) -> None:
-        """Do what the other side asks, on and on.
-
-        Raises:
-            Gone: it has hung up.
-        """
+        """Do what the other side asks until it hangs up."""
         while True:
-            header, value = self._receive()
+            try:
+                header, value = self._receive()
+            except Gone:
+                return
             self._serve(str(header.get("ask")), value)
 
     def _serve(self, action: str, value: Any) -> None:

@@ -39,8 +39,8 @@ class Row:
     notebook: str
     exercise: str
     outcome: str
-    points: float
-    of: float
+    points: int | float
+    of: int | float
     feedback: str
     fingerprint: str
 

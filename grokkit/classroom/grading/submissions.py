@@ -30,7 +30,7 @@ LARGEST_ZIP = 256 * 2**20
 """Bytes of a ``.zip``."""
 
 MOST_FILES = 200
-"""How many files of one student are looked at, and how many of one ``.zip``."""
+"""How many files of one student are looked at."""
 
 DEEPEST_FOLDER = 20
 """How deep notebooks are looked for."""
@@ -210,13 +210,11 @@ def _members(name: str, path: Path) -> Iterator[tuple[str, Path, str, str]]:
     except Exception as error:
         yield name, path, "", f"a .zip that cannot be read: {error}"[:200]
         return
-    for member in inside[:MOST_FILES]:
+    for member in inside:
         parts = PurePosixPath(member.replace("\\", "/")).parts
         if all(map(_may_be_handed_in, parts)):
             inner = unicodedata.normalize("NFC", "/".join(parts))
             yield f"{name}/{inner}", path, member, _why_not(inner)
-    if len(inside) > MOST_FILES:
-        yield f"{name}/...", path, "", f"more than {MOST_FILES} files; the others are not looked at"
 
 
 def _may_be_handed_in(name: str) -> bool:

@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from grokkit.classroom.grading import walls
@@ -58,7 +58,7 @@ class Sandbox:
     """
 
     kind: Kind = "bubblewrap"
-    limits: Limits = Limits()
+    limits: Limits = field(default_factory=Limits)
     cgroup: bool = False
 
     def grade(self, notebook: bytes, checks: Mapping[str, str], seed: int = 0) -> list[Mark]:

@@ -17,6 +17,7 @@ class Absent:
         return self
 
     def __call__(self, *args: Any, **kwargs: Any) -> "Absent":
+        """Nothing is done."""
         return self
 
     def __bool__(self) -> bool:
