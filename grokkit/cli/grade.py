@@ -56,13 +56,12 @@ def main(argv: Sequence[str]) -> int:
     from tqdm.auto import tqdm
 
     from grokkit.classroom.grading import roster
-    from grokkit.classroom.grading.report import table
     from grokkit.classroom.grading.supervise import sandbox
     from grokkit.classroom.grading.walls import Limits
 
     check_int("jobs", options.jobs, 1)
     limits = Limits(options.seconds, options.memory_mb, options.disk_mb)
-    people = roster.Roster.read(options.roster) if options.roster else None
+    roster.students([], options.roster)  # that cannot be read is to be known before the work
     box = sandbox(options.walls, limits)  # on Windows this refuses; what comes now needs more
     from grokkit.classroom.grading.classes import grade_class
 
@@ -74,11 +73,14 @@ def main(argv: Sequence[str]) -> int:
         options.jobs,
         lambda steps, total: iter(tqdm(steps, total=total, desc="grading", unit="file")),
     )
-    print(table(rows))
-    missing, strangers = roster.write(options.report, rows, people)
+    everybody = roster.students(rows, options.roster)
+    roster.write(options.report, everybody)
+    print(roster.table(everybody))
     print(f"\n{options.out}: {len(rows)} marks; {options.report}: students.csv and feedback/")
-    if missing:
-        print(f"Not handed in: {'; '.join(missing)}")
-    if strangers:
-        print(f"Not in the roster: {'; '.join(strangers)}")
+    for what, who in (
+        ("Not handed in", [one.name for one in everybody if not one.rows]),
+        ("Not in the roster", [one.name for one in everybody if not one.known]),
+    ):
+        if who:
+            print(f"{what}: {'; '.join(who)}")
     return 0

@@ -94,10 +94,10 @@ HOSTILE = {
     "hangs": ("import signal; signal.signal(signal.SIGXCPU, signal.SIG_IGN)\nwhile True: pass"),
     "leaves": "import os; os._exit(0)",
     "kills itself": "import os; os.kill(os.getpid(), 9)",
-    "speaks out of turn": "import os\nfor n in range(3, 50):\n  try: os.write(n, b'x' * 99)\n  except OSError: pass",
-    "long error": f"{WRONG}\nkl_to_oracle = lambda a, i: 1 / 0 if a is None else int('x' * 200_000)",
-    "prints": "for _ in range(10**4): print('x' * 10**4)",
-    "long name": f"{'k' * 100_000} = 1",
+    "speaks out of turn": "import os\nfor n in range(3, 50):\n"
+    "  try: os.write(n, b'x' * 99)\n  except OSError: pass",
+    "noisy": f"for _ in range(10**4): print('x' * 10**4)\n{'k' * 100_000} = 1\n"
+    "def kl_to_oracle(a, i): raise ValueError('x' * 10**6)",
 }
 """Each stands where the answer to 1.2 is asked for; the other answers are right."""
 
@@ -246,9 +246,7 @@ def test_what_was_not_run_is_listed(graded: list[dict[str, str]]):
         ("leaves", ["correct", "stopped", "stopped", "stopped"]),
         ("kills itself", ["correct", "stopped", "stopped", "stopped"]),
         ("speaks out of turn", ["correct", "stopped", "stopped", "stopped"]),
-        ("long error", ["correct", "raised", "correct", "correct"]),
-        ("prints", ["correct", "not attempted", "correct", "correct"]),
-        ("long name", ["correct", "not attempted", "correct", "correct"]),
+        ("noisy", ["correct", "raised", "correct", "correct"]),
         ("no json", ["unreadable"] * 4),
         ("deep", ["unreadable"] * 4),
         ("huge", ["unreadable"]),
@@ -428,11 +426,13 @@ TRICKS = {
     "the check": "check = lambda *a: 'correct'",
     "the check's module": "import grokkit.classroom\ngrokkit.classroom.check = lambda *a: True",
     "a recorder": "import grokkit.classroom.checks.expect as x\nx.alike = lambda *a: True",
-    "the wire": "import grokkit.classroom.grading.peer as p\np.called = lambda f, a, k: ((a, k), [])",
-    "the codec": "import grokkit.classroom.grading.peer as p\np.encode = lambda *a: {'is': 'equal'}",
+    "the wire": "import grokkit.classroom.grading.peer as p\n"
+    "p.called = lambda f, a, k: ((a, k), [])",
+    "the codec": "import grokkit.classroom.grading.peer as p\n"
+    "p.encode = lambda *a: {'is': 'equal'}",
     "numpy": "import numpy\nnumpy.allclose = lambda *a, **k: True",
     "torch": "import torch\ntorch.allclose = torch.equal = lambda *a, **k: True",
-    "printed": 'print(\'ex_1_2: correct\'); print(\'{"exercise": "ex_1_2", "outcome": "correct"}\')',
+    "printed": 'print("ex_1_2: correct")\nprint(\'{"exercise": "ex_1_2", "outcome": "correct"}\')',
     "a file": "open('grades.csv', 'w').write('me,ex_1_2,correct')",
     "the error": "raise SystemExit('correct')",
 }
@@ -441,10 +441,12 @@ TRICKS = {
 OBJECTS = {
     "equal to everything": "class E:\n  __eq__ = lambda s, o: True\n  __hash__ = lambda s: 1\n"
     "answer = E()",
-    "a float that is": "class E(float):\n  __eq__ = lambda s, o: True\n  __sub__ = lambda s, o: 0.0\n"
+    "a float that is": "class E(float):\n  __eq__ = lambda s, o: True\n"
+    "  __sub__ = lambda s, o: 0.0\n"
     "  __hash__ = float.__hash__\nanswer = E(7)",
     "a tensor that is": "import torch\nclass E(torch.Tensor):\n"
-    "  __torch_function__ = classmethod(lambda *a, **k: True)\nanswer = torch.ones(1).as_subclass(E)",
+    "  __torch_function__ = classmethod(lambda *a, **k: True)\n"
+    "answer = torch.ones(1).as_subclass(E)",
     "an array that is": "import numpy as np\nclass E(np.ndarray):\n  __eq__ = lambda s, o: True\n"
     "answer = np.ones(1).view(E)",
     "nothing": "answer = float('nan')",
@@ -879,7 +881,7 @@ def test_the_marks_of_another_week_stay_and_those_in_the_class_are_not_believed(
         week = handed_in(tmp_path / f"week {number}")
         (week / f"ada_0{number}.ipynb").write_text("{}")
         rows = grade_class(week, EXERCISES, out, Sandbox())
-    assert sorted({report.chapter(one) for one in rows}) == [1, 2]
+    assert sorted({one.exercise[:4] for one in rows}) == ["ex_1", "ex_2"]
     assert report.read(out, report.teachers_key()) == rows
     shutil.copy(out, tmp_path / "week 1")
     with pytest.raises(SettingError, match="outside of"):
@@ -924,10 +926,10 @@ def test_the_table_has_a_line_a_student_and_the_better_of_two_counts():
         row("ada", "ex_2_1", 1.5),
         row("ben", "ex_1_1", 0, outcome="stopped"),
     ]
-    assert report.table(rows).splitlines() == [
-        "student  ch. 01  ch. 02  points  to look at",
-        "ada      2/2     1.5/2   3.5/4",
-        "ben      0/2     -       0/2     stopped",
+    assert roster.table(roster.students(rows)).splitlines() == [
+        "student  total  points possible  chapter 01  chapter 02  status",
+        "ada      3.5    4                2           1.5         handed in",
+        "ben      0      2                0           -           stopped",
     ]
 
 
@@ -963,8 +965,10 @@ CANVAS = (
 def test_a_student_is_found_in_the_roster(tmp_path: Path, text: str, name: str, found: int | None):
     path = tmp_path / "students.csv"
     path.write_text(text, encoding="utf-8")
-    people = roster.Roster.read(path)
-    assert people.find(name) == found and len(people.people) in (2, 3)
+    people = roster.students([row(name, "ex_1_1", 2)], path)
+    owners = [number for number, one in enumerate(people) if one.rows]
+    known = len(people) - (found is None)
+    assert owners == [known if found is None else found] and known in (2, 3)
 
 
 def test_the_report_keeps_the_rosters_columns_and_its_pages_are_harmless(tmp_path: Path):
@@ -976,8 +980,10 @@ def test_the_report_keeps_the_rosters_columns_and_its_pages_are_harmless(tmp_pat
         row("4711", "ex_1_2", 0, feedback=told),
         row("../../mal", "ex_1_1", 2),
     ]
-    missing, strangers = roster.write(tmp_path / "report", rows, roster.Roster.read(path))
-    assert missing == ["Byron, Ada, 816"] and strangers == ["../../mal"]
+    everybody = roster.students(rows, path)
+    roster.write(tmp_path / "report", everybody)
+    assert [one.name for one in everybody if not one.rows] == ["Byron, Ada, 816"]
+    assert [one.name for one in everybody if not one.known] == ["../../mal"]
     lines = list(csv.DictReader(io.StringIO((tmp_path / "report" / "students.csv").read_text())))
     assert list(lines[0])[:5] == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
     assert [(line["Student"], line[roster.TOTAL], line[roster.POSSIBLE]) for line in lines] == [
@@ -996,7 +1002,7 @@ def test_a_file_that_is_no_roster_is_refused(tmp_path: Path):
     path = tmp_path / "students.csv"
     path.write_text("colour,size\nred,3\n")
     with pytest.raises(SettingError, match="roster: got"):
-        roster.Roster.read(path)
+        roster.students([], path)
 
 
 # --- values that travel -------------------------------------------------------------------

@@ -166,47 +166,5 @@ def harmless(value: object) -> object:
     return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
 
 
-def table(rows: Sequence[Row]) -> str:
-    """A line for each student: the points of each chapter, and all of them."""
-    chapters = sorted({chapter(row) for row in rows if row.exercise})
-    lines = [["student", *(f"ch. {number:02}" for number in chapters), "points", "to look at"]]
-    for student, mine in sorted(best(rows).items()):
-        cells = [student]
-        for number in chapters:
-            there = [row for row in mine if row.exercise and chapter(row) == number]
-            cells.append(_sum(there) if there else "-")
-        lines.append([*cells, _sum(mine), to_look_at(rows, student)])
-    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-        for line in lines
-    )
-
-
-def best(rows: Sequence[Row]) -> dict[str, list[Row]]:
-    """For each student a row an exercise: the better one where it was handed in twice."""
-    found: dict[str, dict[str, Row]] = {}
-    for row in rows:
-        mine = found.setdefault(row.student, {})
-        if row.exercise not in mine or mine[row.exercise].points < row.points:
-            mine[row.exercise] = row
-    return {student: list(mine.values()) for student, mine in found.items()}
-
-
-def to_look_at(rows: Sequence[Row], student: str) -> str:
-    """What a teacher should look at of a student."""
-    odd = ("stopped", "unreadable", "not read", "skipped")
-    return ", ".join(sorted({r.outcome for r in rows if r.student == student} & set(odd)))
-
-
-def chapter(row: Row) -> int:
-    """The number of the chapter that a row's exercise is of."""
-    return int(row.exercise.split("_")[1])
-
-
 def _number(text: str) -> float:
     return float(text.replace(",", "."))
-
-
-def _sum(rows: Sequence[Row]) -> str:
-    return f"{sum(row.points for row in rows):g}/{sum(row.of for row in rows):g}"

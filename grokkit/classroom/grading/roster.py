@@ -5,159 +5,169 @@ Its columns are kept as they are, and the marks stand in columns behind them, so
 imported where the roster came from.
 """
 
-import os
 import re
 import unicodedata
 import zlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import permutations
 from pathlib import Path
 
-from grokkit.classroom.grading import report
-from grokkit.classroom.grading.report import Row
+from grokkit.classroom.grading.report import Row, table_of, write_table
 from grokkit.engine.files import write_whole
 from grokkit.errors import refuse
 
 TOTAL, POSSIBLE, STATUS = "grokkit total", "grokkit points possible", "grokkit status"
 
+_ODD = ("stopped", "unreadable", "not read", "skipped")
 _MOST_NAMES = 4  # of a person, when their order is not known
 _IDENTIFIES = re.compile(
     r"student|name|\bids?\b|mail|user|login|number|nummer|matrik|kennung", re.IGNORECASE
 )
 
 
-class Roster:
-    """The students of a class.
+@dataclass(frozen=True)
+class Student:
+    """One line of the report.
 
-    Args:
-        columns: of the file, in order.
-        people: one line for each student.
+    Attributes:
+        entries: who it is, in the roster's columns.
+        rows: all that was handed in.
+        known: whether the roster has them; true if there is no roster.
     """
 
-    def __init__(self, columns: Sequence[str], people: Sequence[Mapping[str, str]]) -> None:
-        self.columns, self.people = list(columns), [dict(one) for one in people]
-        self._known: dict[str, set[int]] = {}
-        for number, person in enumerate(self.people):
-            for key in _keys(person):
-                self._known.setdefault(key, set()).add(number)
+    entries: Mapping[str, str]
+    rows: Sequence[Row]
+    known: bool = True
 
-    @classmethod
-    def read(cls, path: Path) -> "Roster":
-        """The roster of a file.
+    @property
+    def name(self) -> str:
+        """Their first entries, for a message."""
+        return ", ".join([text for text in self.entries.values() if text][:2])
 
-        Raises:
-            SettingError: it is no CSV file, or has no column that says who somebody is.
-        """
-        people = report.table_of(path, "roster")
-        columns = list(people[0]) if people else []
-        if not any(map(_IDENTIFIES.search, columns)):
-            allowed = "a CSV file with a column such as Student, ID, Email address or First name"
-            refuse("roster", str(path), allowed)
-        # Canvas puts what an assignment is worth into a line of its own.
-        return cls(columns, [one for one in people if "Points Possible" not in one[columns[0]]])
+    @property
+    def best(self) -> list[Row]:
+        """A row an exercise, in order: the better one where it was handed in twice."""
+        found: dict[str, Row] = {}
+        for row in self.rows:
+            if row.exercise and row.points >= found.get(row.exercise, row).points:
+                found[row.exercise] = row
+        return sorted(found.values(), key=lambda row: _numbers(row.exercise))
 
-    def find(self, student: str) -> int | None:
-        """The number of the person who handed in under a name; None if nobody or several fit.
+    def line(self) -> dict[str, object]:
+        """What the report says, by column."""
+        points: dict[str, float] = {}
+        for row in self.best:
+            chapter = f"grokkit chapter {_numbers(row.exercise)[0]:02}"
+            points[chapter] = points.get(chapter, 0) + row.points
+        odd = sorted({row.outcome for row in self.rows}.intersection(_ODD))
+        status = ", ".join(odd) or ("handed in" if self.rows else "not handed in")
+        line: dict[str, object] = {**self.entries, STATUS: status}
+        if not self.known:
+            line[STATUS] = f"not in the roster; {status}"
+        if self.rows:
+            line |= {TOTAL: sum(points.values()), POSSIBLE: sum(row.of for row in self.best)}
+        return {**line, **points}
 
-        A name fits if it is one of the person's entries or their names in any order; else by one
-        of its parts, as in ``lovelaceada_4711_01_sparse_tasks``.
-        """
-        for keys in ([_plain(student)], map(_plain, re.split(r"[\W_]+", student))):
-            found = {number for key in keys for number in self._known.get(key, ())}
-            if found:
-                return found.pop() if len(found) == 1 else None
-        return None
+    def page(self) -> str:
+        """What the student is told, in Markdown."""
+        line = self.line()
+        text = [f"# {_as_text(self.name)}", f"{line[TOTAL]:g} of {line[POSSIBLE]:g} points"]
+        for row in [*self.best, *(row for row in self.rows if not row.exercise)]:
+            what = f"Exercise {row.exercise.removeprefix('ex_').replace('_', '.')}"
+            points = f", {row.points:g} of {row.of:g}" if row.exercise else ""
+            text.append(
+                f"## {what if row.exercise else _as_text(row.notebook)}: {row.outcome}{points}"
+            )
+            # As a block of code: it may hold anything that a student's code printed.
+            said = [f"    {part.strip()}" for part in row.feedback.split(" | ") if part.strip()]
+            text += ["\n".join(said)] * bool(said)
+        return "\n\n".join(text) + "\n"
 
 
-def write(folder: Path, rows: Sequence[Row], roster: Roster | None) -> tuple[list[str], list[str]]:
-    """Write ``students.csv`` and ``feedback/STUDENT.md``.
+def students(rows: Sequence[Row], roster: Path | None = None) -> list[Student]:
+    """The class, in the roster's order, and then whoever handed in and is not in it.
+
+    A name under which somebody handed in is theirs if it is one of their entries or their names in
+    any order; else by one of its parts, as in ``lovelaceada_4711_01_sparse_tasks``.
 
     Args:
-        folder: where to; made if it is not there.
         rows: all marks.
-        roster: the class; None for whoever handed in.
+        roster: the file; None for whoever handed in.
 
-    Returns:
-        Who has not handed in, and who handed in but is not in the roster.
+    Raises:
+        SettingError: the file is no CSV file, or has no column that says who somebody is.
     """
-    columns = roster.columns if roster else ["Student"]
-    everybody = report.best(rows)
-    whose: dict[int | str, list[str]] = {}
-    for student in sorted(everybody):
-        found = roster.find(student) if roster else None
-        whose.setdefault(student if found is None else found, []).append(student)
-    people = dict(enumerate(roster.people)) if roster else {}
-    strangers = [one for one in whose if isinstance(one, str)]
-    chapters = sorted({report.chapter(row) for row in rows if row.exercise})
-    lines: list[dict[str, object]] = []
-    missing = []
-    os.makedirs(folder / "feedback", exist_ok=True)
-    for who in [*people, *strangers]:
-        names = whose.get(who, [])
-        own = [row for row in rows if row.student in names]
-        person = people[who] if isinstance(who, int) else {columns[0]: who}
-        status = report.to_look_at([_renamed(row, "") for row in own], "")
-        line: dict[str, object] = {**person, STATUS: status or "handed in"}
-        if not names:
-            missing.append(", ".join(filter(None, list(person.values())[:2])))
-            lines.append({**line, STATUS: "not handed in"})
-            continue
-        best = report.best([_renamed(row, "") for row in own])[""]
-        for number in chapters:
-            there = [row.points for row in best if row.exercise and report.chapter(row) == number]
-            line[_chapter_column(number)] = sum(there) if there else ""
-        line |= {TOTAL: sum(row.points for row in best), POSSIBLE: sum(row.of for row in best)}
-        if roster and isinstance(who, str):
-            line[STATUS] = f"not in the roster; {line[STATUS]}"
-        lines.append(line)
-        page = folder / "feedback" / f"{_file_name(names[0])}.md"
-        write_whole(page, _page(names[0], own, best).encode())
-    marks = [TOTAL, POSSIBLE, *map(_chapter_column, chapters), STATUS]
-    report.write_table(folder / "students.csv", [*columns, *marks], lines)
-    return missing, strangers if roster else []
+    people = _people(roster) if roster else []
+    column = next(iter(people[0])) if people else "Student"
+    known: dict[str, set[int]] = {}
+    for number, person in enumerate(people):
+        for key in _keys(person):
+            known.setdefault(key, set()).add(number)
+    theirs: dict[int, list[Row]] = {}
+    strangers: dict[str, list[Row]] = {}
+    for row in rows:
+        found = _found(row.student, known)
+        if found is None:
+            strangers.setdefault(row.student, []).append(row)
+        else:
+            theirs.setdefault(found, []).append(row)
+    return [
+        *(Student(person, theirs.get(number, [])) for number, person in enumerate(people)),
+        *(Student({column: name}, own, not roster) for name, own in sorted(strangers.items())),
+    ]
 
 
-def _page(student: str, own: Sequence[Row], best: Sequence[Row]) -> str:
-    """What a student is told, in Markdown."""
-    total = f"{sum(row.points for row in best):g} of {sum(row.of for row in best):g}"
-    text = [f"# {_as_text(student)}", f"{total} points", ""]
-    for row in sorted(best, key=lambda row: _order(row.exercise)):
-        if row.exercise:
-            number = row.exercise.removeprefix("ex_").replace("_", ".")
-            text.append(f"## Exercise {number}: {row.outcome}, {row.points:g} of {row.of:g}\n")
-            text += [*_quoted(row.feedback), ""]
-    for row in own:
-        if not row.exercise:
-            text += [f"## {_as_text(row.notebook)}: {row.outcome}\n", *_quoted(row.feedback), ""]
-    return "\n".join(text)
+def write(folder: Path, everybody: Sequence[Student]) -> None:
+    """Write ``students.csv`` and ``feedback/STUDENT.md`` into a folder, made if it is not there."""
+    (folder / "feedback").mkdir(parents=True, exist_ok=True)
+    lines = [student.line() for student in everybody]
+    write_table(folder / "students.csv", _columns(lines), lines)
+    for student in everybody:
+        if student.rows:
+            name = _file_name(student.rows[0].student)
+            write_whole(folder / "feedback" / f"{name}.md", student.page().encode())
 
 
-def _quoted(feedback: str) -> list[str]:
-    """Feedback as a block of code, as it may hold anything that a student's code printed."""
-    return [f"    {line.strip()}" for line in feedback.split(" | ") if line.strip()]
+def table(everybody: Sequence[Student]) -> str:
+    """The same for the screen: who, the points of each chapter, all of them, and the status."""
+    lines = [student.line() for student in everybody]
+    own = [column for column in _columns(lines) if column.startswith("grokkit ")]
+    rows = [["student", *(column.removeprefix("grokkit ") for column in own)]]
+    for student, line in zip(everybody, lines, strict=True):
+        values = (line.get(column, "-") for column in own)
+        rows.append(
+            [student.name, *(f"{v:g}" if isinstance(v, float | int) else str(v) for v in values)]
+        )
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    cells = (map(str.ljust, row, widths) for row in rows)
+    return "\n".join("  ".join(row).rstrip() for row in cells)
 
 
-def _as_text(name: str) -> str:
-    """A name that Markdown and HTML leave as it is."""
-    return re.sub(r"([\\`*_{}\[\]()<>#+!|&~$])", r"\\\1", name)
+def _columns(lines: Sequence[Mapping[str, object]]) -> list[str]:
+    """All columns: the roster's, total and possible, the chapters in order, the status."""
+    names = dict.fromkeys(name for line in lines for name in line)
+    chapters = sorted(name for name in names if name.startswith("grokkit chapter"))
+    roster = [name for name in names if not name.startswith("grokkit ")]
+    return [*roster, TOTAL, POSSIBLE, *chapters, STATUS]
 
 
-def _order(exercise: str) -> list[int]:
-    return [int(part) for part in re.findall(r"\d+", exercise)]
+def _people(path: Path) -> list[dict[str, str]]:
+    people = table_of(path, "roster")
+    if not people or not any(map(_IDENTIFIES.search, people[0])):
+        allowed = "a CSV file with a column such as Student, ID, Email address or First name"
+        refuse("roster", str(path), allowed)
+    # Canvas puts what an assignment is worth into a line of its own.
+    return [one for one in people if "Points Possible" not in next(iter(one.values()))]
 
 
-def _renamed(row: Row, student: str) -> Row:
-    return Row(**{**vars(row), "student": student})
-
-
-def _chapter_column(number: int) -> str:
-    return f"grokkit chapter {number:02}"
-
-
-def _file_name(student: str) -> str:
-    """A name for a file, whatever a student is called; different ones stay different."""
-    plain = re.sub(r"[^\w .-]", "_", student).strip(" .") or "student"
-    return plain if plain == student else f"{plain} {zlib.crc32(student.encode()):08x}"
+def _found(student: str, known: Mapping[str, set[int]]) -> int | None:
+    """The number of the person who handed in under a name; None if nobody or several fit."""
+    for parts in ([student], re.split(r"[\W_]+", student)):
+        found = {number for part in parts for number in known.get(_plain(part), ())}
+        if found:
+            return found.pop() if len(found) == 1 else None
+    return None
 
 
 def _keys(person: Mapping[str, str]) -> set[str]:
@@ -174,5 +184,19 @@ def _keys(person: Mapping[str, str]) -> set[str]:
 
 def _plain(text: str) -> str:
     """A name without case, accents, blanks and punctuation."""
-    parts = unicodedata.normalize("NFKD", text.casefold())
-    return "".join(c for c in parts if c.isalnum())
+    return "".join(c for c in unicodedata.normalize("NFKD", text.casefold()) if c.isalnum())
+
+
+def _numbers(exercise: str) -> list[int]:
+    return [int(part) for part in re.findall(r"\d+", exercise)]
+
+
+def _as_text(name: str) -> str:
+    """A name that Markdown and HTML leave as it is."""
+    return re.sub(r"([\\`*_{}\[\]()<>#+!|&~$])", r"\\\1", name)
+
+
+def _file_name(student: str) -> str:
+    """A name for a file, whatever a student is called; different ones stay different."""
+    plain = re.sub(r"[^\w .-]", "_", student).strip(" .") or "student"
+    return plain if plain == student else f"{plain} {zlib.crc32(student.encode()):08x}"
