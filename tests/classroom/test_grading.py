@@ -354,12 +354,12 @@ ATTEMPTS = {
     "a shell": "1 / (os.system('true') == 0)",
     "a process": "os.fork()",
     "a pool": "multiprocessing.Pool(2)",
-    "the supervisor": "os.kill(os.getppid(), 9)",
+    "the supervisor": "os.kill(SUPERVISOR, 9)",
     "everybody": "os.kill(-1, 9)",
     "processes of others": "1 / (len([p for p in os.listdir('/proc') if p.isdigit()]) > 2)",
     "memory of others": "open('/proc/1/mem', 'rb').read(1)",
     "the teacher's environment": "os.environ['GROKKIT_TEST_SECRET']",
-    "the environment of process 1": "open('/proc/1/environ').read()",
+    "the environment of process 1": "1 / (b's3cret' in open('/proc/1/environ', 'rb').read())",
     "its limits": "resource.setrlimit(resource.RLIMIT_CPU, (-1, -1))",
     "its niceness": "os.nice(-5)",
     "root": "os.setuid(0)",
@@ -396,6 +396,7 @@ def test_a_students_process_reaches_nothing(
     server = socket.create_server(("127.0.0.1", 0))
     lines = ["import multiprocessing, os, resource, socket, subprocess, sys, ctypes, torch"]
     lines += ["from importlib import import_module"]
+    lines += [f"SUPERVISOR = {os.getpid()}"]
     lines += [f"PORT = {server.getsockname()[1]}", f"FOLDER = {str(mine)!r}"]
     lines += [f"KEY = {str(report.key_file())!r}", "libc = ctypes.CDLL(None)"]
     lines += ["def mount():\n    if libc.mount(b'x', b'/tmp', b'tmpfs', 0, None): raise OSError"]
@@ -596,7 +597,7 @@ def test_the_basic_walls_grade_too():
     except SettingError as refused:
         assert os.getuid() == 0 and "nobody, who cannot read" in str(refused)
         pytest.skip(str(refused))
-    marks = graded_alone(basic, notebook(ex_1_2__answer="import os; os.fork()"))
+    marks = graded_alone(basic, notebook(ex_1_2__answer=f"import os; os.fork()\n{WRONG}"))
     assert [marks[name].outcome for name in NAMES] == ["correct", "raised", "correct", "correct"]
 
 

@@ -115,7 +115,9 @@ def command(
         user = [] if os.getuid() == 0 else ["--user"]
         scope = ["systemd-run", *user, "--scope", "--quiet", "--collect", "-p", total]
         sandbox = [*scope, "-p", "MemorySwapMax=0", "-p", "TasksMax=64", "--", *sandbox]
-    return [*sandbox, "--", *start], dict(os.environ)
+    # Process 1 of the sandbox is bwrap itself, and its environment can be read in there.
+    needed = ("PATH", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")
+    return [*sandbox, "--", *start], {k: v for k, v in os.environ.items() if k in needed}
 
 
 def _environment(folder: str) -> Iterator[tuple[str, str]]:
