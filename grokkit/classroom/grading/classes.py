@@ -18,7 +18,7 @@ from grokkit.classroom.grading.submissions import (
     sheets,
     submissions,
 )
-from grokkit.classroom.grading.supervise import Mark, Sandbox
+from grokkit.classroom.grading.supervise import FAILED, Mark, Sandbox
 from grokkit.errors import refuse
 
 
@@ -95,7 +95,7 @@ def _rows(
     key: bytes,
 ) -> list[Row]:
     """The rows of one file, known or new; nothing that is in it ends the others' grading."""
-    sheet, digest = None, ""
+    sheet, digest, fresh = None, "", list[Row]()
     try:
         data = one.read()
         sheet = one.sheet(data, chapters)
@@ -103,33 +103,32 @@ def _rows(
             raise Unreadable("neither its cells nor its name say which chapter")
         digest = _digest(data, sheet.digest)
         # What was stopped may end if it is given more.
-        digests = (digest, _digest(data, sheet.digest, repr(sandbox.limits)))
-        kept = [known.get((*_place(one), name)) for name in [*sheet.checks, ""]]
-        fresh = [row for row in kept if row and _has(row, digests)]
+        with_limits = _digest(data, sheet.digest, repr(sandbox.limits))
+        found = [known.get((*_place(one), name)) for name in [*sheet.checks, ""]]
+        fresh = [row for row in found if row and _has(row, (digest, with_limits))]
         missing = sheet.checks.keys() - {row.exercise for row in fresh}
         if not missing:
             return fresh
         seed = int.from_bytes(hashlib.blake2b(key + digest.encode(), digest_size=6).digest())
         marks = sandbox.grade(data, sheet.checks, seed)
-        marks = [mark for mark in marks if mark.exercise in {*missing, ""}]
-        kept_rows = [row for row in fresh if row.exercise]
     except Exception as error:
-        told = isinstance(error, Unreadable)
-        why = str(error) if told else f"{type(error).__name__}: {error}"
+        why = str(error) if isinstance(error, Unreadable) else f"{type(error).__name__}: {error}"
         outcome = "not read" if one.why_not else "unreadable"
-        names = sheet.checks if sheet else [""]
-        return [_row(one, sheet, Mark(name, outcome, why), "", key) for name in names]
+        marks = [Mark(name, outcome, why) for name in (sheet.checks if sheet else [""])]
+        digest = with_limits = ""  # to be tried again
+    kept = {row.exercise: row for row in fresh if row.exercise}
     new = []
     for mark in marks:
-        stopped = mark.outcome == "stopped"
-        new.append(_row(one, sheet, mark, digests[1] if stopped else digest, key))
-    return kept_rows + new
+        again = "" if mark.feedback.startswith(FAILED) else with_limits
+        depends = again if mark.outcome == "stopped" else digest
+        new.append(kept.get(mark.exercise) or _row(one, sheet, mark, depends, key))
+    return new
 
 
 def _row(one: Submission, sheet: Sheet | None, mark: Mark, digest: str, key: bytes) -> Row:
     of = sheet.points.get(mark.exercise, 0) if sheet else 0
     points = of if mark.outcome == "correct" else 0
-    feedback = str(report.harmless(mark.feedback[:LONGEST_FEEDBACK]))
+    feedback = str(report.harmless(mark.feedback))[:LONGEST_FEEDBACK]
     row = Row(*_place(one), mark.exercise, mark.outcome, points, of, feedback, "")
     return Row(**{**vars(row), "fingerprint": row.sealed(key, digest)})
 
@@ -161,9 +160,10 @@ def _alone(folder: Path) -> Iterator[None]:
         refuse("out", str(folder), "a file in a folder that is there")
     handle = os.open(folder, os.O_RDONLY)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            refuse("out", str(folder), "a folder in which no other `grokkit grade` is at work")
         yield
-    except BlockingIOError:
-        refuse("out", str(folder), "a folder in which no other `grokkit grade` is at work")
     finally:
         os.close(handle)

@@ -23,6 +23,9 @@ from grokkit.errors import refuse
 MOST_SAID = 2**20
 """Bytes that a judge's lines may take."""
 
+FAILED = "the check itself failed: "
+"""How the feedback of a notebook begins whose judge did not come to its end."""
+
 _OUTCOMES = ("correct", "wrong", "raised", "not attempted", "stopped", "unreadable", "skipped")
 _WAYS_ON = (
     "bubblewrap, by `apt install bubblewrap` on Linux; --walls=basic, which keeps students' code "
@@ -120,7 +123,7 @@ class Sandbox:
             lines = [json.loads(line) for line in said.read(MOST_SAID).splitlines()]
             last = problems.read().decode(errors="replace").strip().splitlines()
         if not why and judge.returncode != 0:
-            why = "the check itself failed: " + (last or ["no reason"])[-1]
+            why = FAILED + (last or ["no reason"])[-1]
         return lines, why or self._ending(student.returncode)
 
     def _start(

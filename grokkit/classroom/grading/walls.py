@@ -206,7 +206,9 @@ def confine(seconds: int, memory_mb: int, file_mb: int) -> None:
     _bound(resource.RLIMIT_NPROC, 0)  # no process and no thread beside this one
 
 
-OPEN_IN_BASIC = ("it has a network", "it sees other files", "it sees the checks")
+OPEN_IN_BASIC = (
+    *("it can change grokkit", "it has a network", "it sees other files", "it sees the checks"),
+)
 """What the basic walls do not stop; see :func:`holes`."""
 
 
