@@ -16,8 +16,8 @@ from grokkit.cli import COMMANDS, main
 from grokkit.cli import train as cli_train
 from grokkit.cli.options import attributes, chunks, in_words, plain
 from grokkit.engine import RunSpec, presets
+from grokkit.engine.records import Records
 from grokkit.engine.spec import FAMILIES, PARTS
-from grokkit.engine.trainer import Records
 from grokkit.runtime import load_history, specs_of
 from tests.kinds import grokkits
 

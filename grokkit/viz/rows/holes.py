@@ -9,7 +9,7 @@ from matplotlib.patches import Patch
 
 from grokkit.engine import RunSpec
 from grokkit.experiments import Row
-from grokkit.tasks.inputs import decode
+from grokkit.tasks.split import decode
 from grokkit.viz.rows.present import Present
 from grokkit.viz.style import INK, LOOKS, Picture, picture, style, titles
 
