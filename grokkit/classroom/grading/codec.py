@@ -1,7 +1,7 @@
 """Values on their way between the judge and a student's process, without pickle.
 
 What a value may be made of: None, booleans, numbers, fractions, strings, tuples, lists, dicts,
-sets, tensors, NumPy arrays, grokkit's specs (:data:`SPECS`), and functions, which stay where they
+sets, tensors, NumPy arrays, grokkit's specs (:func:`specs`), and functions, which stay where they
 are and are called from afar. Anything else arrives as an :class:`Opaque`
 that knows nothing but how it was printed. No other class is ever called, whatever arrives.
 
@@ -9,10 +9,10 @@ A value becomes a *tree* that JSON can hold, and a list of *blobs*, the bytes of
 """
 
 import dataclasses
+import functools
 import inspect
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from importlib import import_module
 from types import EllipsisType
 from typing import Any
 
@@ -25,36 +25,6 @@ DEEPEST = 40
 _NUMBERS = "biufcU"  # the kinds of NumPy's types that are numbers or text
 _PLAIN = (type(None), bool, int, float, str)
 _SEQUENCES = {"tuple": tuple, "list": list, "set": set, "frozenset": frozenset}
-
-SPECS = {
-    "grokkit.engine.spec": ("RunSpec",),
-    "grokkit.engine.controls": ("Controls",),
-    "grokkit.engine.accelerators": ("NoAccelerator", "Grokfast", "OrthogonalGradient"),
-    "grokkit.engine.optimizers.adam_l2": ("Adam",),
-    "grokkit.engine.optimizers.adamw": ("AdamW",),
-    "grokkit.engine.optimizers.lion": ("Lion",),
-    "grokkit.engine.optimizers.muon": ("Muon",),
-    "grokkit.engine.optimizers.sgd": ("SGD",),
-    "grokkit.engine.priors.entropy": ("EntropyPrior",),
-    "grokkit.engine.priors.kl": ("KLPrior",),
-    "grokkit.engine.priors.sparsity": ("SparsityPrior",),
-    "grokkit.engine.priors.teacher": ("TeacherPrior",),
-    "grokkit.model.spec": ("ModelSpec",),
-    "grokkit.tasks.autoregressive": ("AutoregressiveParity",),
-    "grokkit.tasks.k_operands": ("KOperandAddition",),
-    "grokkit.tasks.longer": ("LongerAddition",),
-    "grokkit.tasks.modular": (
-        *("ModularAddition", "ModularDivision", "ModularMultiplication"),
-        *("ModularQuadratic", "ModularSubtraction"),
-    ),
-    "grokkit.tasks.parity": ("SparseParity",),
-    "grokkit.tasks.permutation": ("PermutationComposition",),
-    "grokkit.tasks.prime_field": ("PrimeField",),
-    "grokkit.tasks.routing": ("MarkedAddition",),
-}
-"""The dataclasses that travel, by module; making one checks its fields and does nothing else."""
-
-_ALLOWED = frozenset(f"{module}:{name}" for module, names in SPECS.items() for name in names)
 
 
 class CodecError(ValueError):
@@ -125,12 +95,11 @@ def encode(value: Any, keep: Keep, blobs: list[bytes], depth: int = 0) -> Any:
     if isinstance(value, int | float | str):  # of a class of their own
         kind = next(one for one in (int, float, str) if isinstance(value, one))
         return kind(value)
-    name = _name(type(value))
-    if name in _ALLOWED:
+    if type(value).__module__.startswith("grokkit.") and type(value) in specs().values():
         spec: Any = value
-        fields = [field.name for field in dataclasses.fields(spec) if field.init]
-        parts = [[field, inner(getattr(value, field))] for field in fields]
-        return {"is": "spec", "name": name, "parts": parts}
+        names = [field.name for field in dataclasses.fields(spec) if field.init]
+        parts = [[name, inner(getattr(value, name))] for name in names]
+        return {"is": "spec", "name": type(value).__name__, "parts": parts}
     if callable(value) and not isinstance(value, type):
         name = str(getattr(value, "__name__", type(value).__name__))[:100]
         return {"is": "function", "number": keep(value), "name": name, "of": _parameters(value)}
@@ -213,19 +182,32 @@ def _from_bytes(entry: dict[str, Any], blobs: list[bytes]) -> np.ndarray:
     return np.frombuffer(blobs[entry["blob"]], dtype).reshape(entry["shape"]).copy()
 
 
-def _name(kind: type) -> str:
-    return f"{kind.__module__}:{kind.__qualname__}"
+@functools.cache
+def specs() -> dict[str, Any]:
+    """The dataclasses that travel, by name: a run's settings, and the kinds that they may name.
+
+    Making one checks its fields and does nothing else. Imported when one travels; most do not.
+    """
+    from grokkit.engine.accelerators import accelerators
+    from grokkit.engine.controls import Controls
+    from grokkit.engine.optimizers import optimizers
+    from grokkit.engine.priors import priors
+    from grokkit.engine.spec import RunSpec
+    from grokkit.model.spec import ModelSpec
+    from grokkit.tasks import tasks
+
+    kinds = [kinds[name] for kinds in (accelerators, optimizers, priors, tasks) for name in kinds]
+    return {kind.__name__: kind for kind in (RunSpec, ModelSpec, Controls, *kinds)}
 
 
 def _spec(name: str, fields: dict[str, Any]) -> Any:
-    """One of :data:`SPECS`; a class that is not listed is never looked for, let alone called."""
-    if name not in _ALLOWED:
+    """One of :func:`specs`; no other class is ever looked for, let alone called."""
+    if name not in specs():
         raise CodecError(f"no spec of grokkit: {name!r}")
-    module, _, kind = name.partition(":")
     try:
-        return getattr(import_module(module), kind)(**fields)
+        return specs()[name](**fields)
     except (TypeError, ValueError) as error:  # such as a field of the student's own class
-        return Opaque(f"a {kind} that cannot be made: {error}"[:200])
+        return Opaque(f"a {name} that cannot be made: {error}"[:200])
 
 
 def _parameters(function: Callable[..., Any]) -> list[str]:
