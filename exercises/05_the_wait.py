@@ -86,8 +86,8 @@ check.ex_5_2(hold_norm)
 # %%
 if check.ex_5_2.solved:
     import grokkit
-    from grokkit.model import MLP_WEIGHTS
     from grokkit.engine import Trainer
+    from grokkit.model import MLP_WEIGHTS
 
     def hold_by_hand(trainer):
         now = {name: trainer.weights[name].detach() for name in trainer.weights}

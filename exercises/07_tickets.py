@@ -95,8 +95,8 @@ if check.ex_7_1.solved and check.ex_7_2.solved:
     import tempfile
 
     import grokkit
-    from grokkit.tickets import Ticket, save_ticket
     from grokkit.engine import Trainer
+    from grokkit.tickets import Ticket, save_ticket
 
     spec = grokkit.presets["live"].with_(p=13, train_fraction=0.7, epochs=150)
     trainer = Trainer([spec])
