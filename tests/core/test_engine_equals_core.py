@@ -129,7 +129,7 @@ def spec_of(task: Any, model: Any, optimizer: Any, prior: Any, other: Any) -> Ru
         prior.pop("schedule_epochs")
     if optimizer_kind is Lion and model["attention"] == "relu":
         model = model | {"attention": "softmax"}  # the sign of a rounding error is anybody's guess
-    if model["attention"] == "oracle":
+    if model["attention"] == "oracle" or prior[prior_kind.strength_name] == 0:
         prior = {prior_kind.strength_name: 0.0}
     parts = {"task": task_kind(**task), "optimizer": optimizer_kind(**optimizer)}
     spec = RunSpec(**parts, model=ModelSpec(**model), prior=prior_kind(**prior), epochs=STEPS)
