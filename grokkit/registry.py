@@ -4,7 +4,11 @@ Tasks, priors and optimizers are each a family of frozen dataclasses. A registry
 every member a name, ``kind``, under which the command line and saved specs know it.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+import dataclasses
+import importlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
+from importlib.metadata import entry_points
 from typing import Generic, TypeVar
 
 from grokkit.errors import refuse
@@ -13,15 +17,79 @@ T = TypeVar("T")
 C = TypeVar("C", bound=type)
 
 
+ENTRY_POINTS = "grokkit.kinds"
+"""The entry points of installed packages whose modules register kinds."""
+
+_SETTINGS: dict[str, dict[str, tuple[str, ...]]] = {}
+"""The names of settings by part of a spec, and within a part by kind."""
+
+
+def claim(part: str, kind: str, names: Iterable[str]) -> None:
+    """Note which settings a part of a spec has: a setting is known by its name alone.
+
+    Args:
+        part: the part of the spec: ``"task"``, ``"model"``, ...
+        kind: which kind of that part; a kind may claim again, and so change its names.
+        names: the names of its settings.
+
+    Raises:
+        SettingError: another part has a setting of one of these names.
+    """
+    names = tuple(names)
+    for other, kinds in _SETTINGS.items():
+        taken = [name for theirs in kinds.values() for name in theirs if name in names]
+        if other != part and taken:
+            allowed = f"a name that is not a setting of the {other}, as {taken[0]} is"
+            refuse(f"{kind}.{taken[0]}", taken[0], allowed)
+    _SETTINGS.setdefault(part, {})[kind] = names
+
+
+def kinds_with(name: str) -> list[str]:
+    """The kinds that have a setting of this name: ``["optimizer adam", "optimizer adamw"]``."""
+    found = [
+        f"{p} {kind}" for p, kinds in _SETTINGS.items() for kind in kinds if name in kinds[kind]
+    ]
+    return sorted(found)
+
+
+def import_kinds(modules: Iterable[str] = ()) -> None:
+    """Import the modules that register kinds of one's own.
+
+    These are the modules that are named, and those of the entry points ``grokkit.kinds`` of
+    every installed package.
+
+    Args:
+        modules: names as in an import statement: ``"my_project.tasks"``.
+
+    Raises:
+        SettingError: a module is not there.
+    """
+    for module in modules:
+        try:
+            importlib.import_module(module)
+        except ModuleNotFoundError as missing:
+            refuse("import", module, f"a module that can be imported ({missing})")
+    _import_entry_points()
+
+
+@cache
+def _import_entry_points() -> None:
+    for point in entry_points(group=ENTRY_POINTS):
+        point.load()
+
+
 class Registry(Mapping[str, type[T]], Generic[T]):
     """The classes of one family by name.
 
     Args:
         family: what is registered, singular, for messages: ``"task"``.
+        part: whether the family is a part of a spec, so that no other part may have a
+            setting of the same name.
     """
 
-    def __init__(self, family: str) -> None:
+    def __init__(self, family: str, part: bool = True) -> None:
         self.family = family
+        self.part = part
         self._members: dict[str, type[T]] = {}
 
     def register(self, kind: str) -> Callable[[C], C]:
@@ -31,6 +99,7 @@ class Registry(Mapping[str, type[T]], Generic[T]):
 
         Raises:
             TypeError: the class is not a frozen dataclass; a spec could not be hashed.
+            SettingError: another part of a spec has a setting of the same name as a field.
         """
 
         def add(cls: C) -> C:
@@ -39,6 +108,8 @@ class Registry(Mapping[str, type[T]], Generic[T]):
             params = vars(cls).get("__dataclass_params__")
             if params is None or not params.frozen:
                 raise TypeError(f"{cls.__name__}: a {self.family} must be a frozen dataclass")
+            if self.part:
+                claim(self.family, kind, [f.name for f in dataclasses.fields(cls)])
             cls.kind = kind  # pyright: ignore[reportAttributeAccessIssue]
             self._members[kind] = cls  # pyright: ignore[reportArgumentType]
             return cls
@@ -51,6 +122,8 @@ class Registry(Mapping[str, type[T]], Generic[T]):
         Raises:
             SettingError: nothing of that name is registered.
         """
+        if kind not in self._members:
+            _import_entry_points()
         if kind not in self._members:
             allowed = ", ".join(sorted(self._members))
             refuse(self.family, kind, allowed)

@@ -8,11 +8,13 @@ field names are all different, so a setting is known by its own name alone:
 
 import dataclasses
 import difflib
+import functools
 import itertools
 import json
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, NoReturn
 
 from grokkit.engine.accelerators import AcceleratorSpec, NoAccelerator, accelerators
 from grokkit.engine.controls import Controls
@@ -22,7 +24,7 @@ from grokkit.engine.priors import KLPrior, Prior, priors
 from grokkit.engine.spec_kinds import TRANSFORMER, register_spec
 from grokkit.errors import check_choice, check_int, refuse
 from grokkit.model.spec import ModelSpec
-from grokkit.registry import Registry
+from grokkit.registry import Registry, claim, kinds_with
 from grokkit.settings import LATER, plain
 from grokkit.tasks import ModularAddition, Task, tasks
 
@@ -43,6 +45,10 @@ PARTS: Mapping[str, type[Any]] = {
     "controls": Controls,
 }
 """The parts of a spec, and what each of them must be."""
+
+
+class SettingDropped(UserWarning):
+    """A setting that was set, and that the kind which was changed to does not have."""
 
 
 @register_spec(TRANSFORMER)
@@ -106,35 +112,40 @@ class RunSpec:
         """A copy with some settings changed, each by its own name.
 
         A part itself may be changed too, as a whole (``task=SparseParity()``) or by the
-        name of a kind (``task="sparse_parity"``, with that kind's default settings).
+        name of a kind (``task="sparse_parity"``). By name, the settings that differ from the
+        defaults of the old kind are kept where the new kind has them, and all others are the
+        new kind's defaults: p = 43 stays p = 43 in another modular task. To begin anew, give a
+        part as a whole.
+
+        >>> from grokkit.engine import presets
+        >>> presets["live"].with_(optimizer="lion").optimizer.learning_rate
+        0.005
 
         Raises:
             SettingError: no setting of this spec has that name, or a value is refused.
+
+        Warns:
+            SettingDropped: the new kind lacks a setting that was set.
         """
-        parts = {part: getattr(self, part) for part in PARTS}
-        own: dict[str, Any] = {}
-        for name in [name for name in changes if name in PARTS]:
-            value = changes.pop(name)
-            known = name in FAMILIES and isinstance(value, str)
-            parts[name] = FAMILIES[name][value]() if known else value
-            _check_part(name, parts[name])
-        inner: dict[str, dict[str, Any]] = {part: {} for part in PARTS}
-        top = {f.name for f in fields(self)} - set(PARTS)
-        for name, value in changes.items():
-            owner = next((p for p in PARTS if name in _field_names(parts[p])), None)
-            if owner is not None:
-                inner[owner][name] = value
-            elif name in top:
-                own[name] = value
+        known = set(_field_names(self))
+        for part in PARTS:
+            old = getattr(self, part)
+            new, kept = changes.get(part, old), {}
+            if part in FAMILIES and isinstance(new, str):
+                kind, kept = FAMILIES[part][new], _changed_settings(old)
+                names = _field_names(kind)
+                _warn_of_dropped(f"{part} {new}", {n: v for n, v in kept.items() if n not in names})
+                kept = {name: value for name, value in kept.items() if name in names}
+                make = kind
             else:
-                allowed = sorted(
-                    top | set(PARTS) | {n for p in PARTS for n in _field_names(parts[p])}
-                )
-                near = difflib.get_close_matches(name, allowed, n=1)
-                nearest = f"; nearest: {near[0]}" if near else ""
-                refuse(name, value, f"these settings: {', '.join(allowed)}{nearest}")
-        changed = {part: dataclasses.replace(parts[part], **inner[part]) for part in PARTS}
-        return dataclasses.replace(self, **changed, **own)
+                _check_part(part, new)
+                names, make = _field_names(new), functools.partial(dataclasses.replace, new)
+            known |= set(names)
+            given = {name: changes.pop(name) for name in names if name in changes}
+            changes[part] = make(**kept | given)
+        for name in [name for name in changes if name not in known]:
+            _refuse_unknown(name, changes[name], known)
+        return dataclasses.replace(self, **changes)
 
     def settings(self) -> dict[str, Any]:
         """Every setting by its own name; of each family in ``FAMILIES``, the kind."""
@@ -210,6 +221,35 @@ def _check_part(part: str, value: object) -> None:
 
 def _field_names(part: Any) -> list[str]:
     return [f.name for f in fields(part)]
+
+
+def _changed_settings(part: Any) -> dict[str, Any]:
+    """The settings of a part that differ from the defaults of its kind."""
+    values = {f: getattr(part, f.name) for f in fields(part)}
+    return {f.name: value for f, value in values.items() if value != f.default}
+
+
+def _warn_of_dropped(kind: str, dropped: Mapping[str, Any]) -> None:
+    if dropped:
+        values = ", ".join(f"{name} = {value!r}" for name, value in dropped.items())
+        # The caller of with_ is two calls up.
+        line = f"{kind} lacks these settings, which are dropped: {values}"
+        warnings.warn(line, SettingDropped, stacklevel=3)  # names the caller of with_
+
+
+def _refuse_unknown(name: str, value: Any, allowed: Iterable[str]) -> NoReturn:
+    """Refuse a setting that a spec does not have."""
+    others = kinds_with(name)
+    if others:
+        refuse(name, value, f"a setting of {', '.join(others)} only")
+    near = difflib.get_close_matches(name, allowed, n=1)
+    nearest = f"; nearest: {near[0]}" if near else ""
+    refuse(name, value, f"these settings: {', '.join(sorted(allowed))}{nearest}")
+
+
+for _part in set(PARTS) - set(FAMILIES):
+    claim(_part, _part, _field_names(PARTS[_part]))
+claim("run", "run", _field_names(RunSpec))
 
 
 def grid(spec: RunSpec, /, **axes: Any) -> list[RunSpec]:

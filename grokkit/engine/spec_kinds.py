@@ -50,7 +50,7 @@ class Spec(Protocol):
 TRANSFORMER = "transformer"
 """The kind of a spec whose JSON names none."""
 
-spec_kinds: Registry[Any] = Registry("spec")
+spec_kinds: Registry[Any] = Registry("spec", part=False)
 """The classes of specs by kind."""
 
 register_spec = spec_kinds.register
