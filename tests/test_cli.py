@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Literal
 
 import pytest
 import torch
@@ -14,10 +15,11 @@ import torch
 import grokkit
 from grokkit.cli import COMMANDS, main
 from grokkit.cli import train as cli_train
-from grokkit.cli.options import attributes, chunks, in_words, plain
+from grokkit.cli.options import described, in_words, plain, value_of
 from grokkit.engine import RunSpec, presets
 from grokkit.engine.spec import FAMILIES, PARTS
 from grokkit.engine.trainer import Records
+from grokkit.errors import SettingDropped
 from grokkit.runtime import load_history, specs_of
 from tests.kinds import grokkits
 
@@ -63,7 +65,7 @@ def test_version_and_help_wait_for_no_torch():
     code = (
         "import sys; from grokkit.cli import main\n"
         "assert main(['--version']) == main(['--help']) == 0\n"
-        "assert not {'torch', 'tyro', 'numpy', 'matplotlib'} & set(sys.modules)\n"
+        "assert not {'torch', 'numpy', 'matplotlib'} & set(sys.modules)\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60, env=outside())
 
@@ -121,9 +123,9 @@ def test_every_setting_of_every_kind_is_a_flag_with_help(capsys: pytest.CaptureF
             text = " ".join(capsys.readouterr().out.split())
             for name in RunSpec().with_(**{family: kind}).settings():
                 assert f"--{name.replace('_', '-')}" in text, name
-            described = {**attributes(RunSpec), **attributes(registry[kind])}
+            words = {**described(RunSpec), **described(registry[kind])}
             for f in dataclasses.fields(registry[kind]):
-                assert described.get(f.name), f"{kind}.{f.name} has no help"
+                assert words.get(f.name), f"{kind}.{f.name} has no help"
             seen.add(kind)
     assert {"modular_addition", "adamw", "kl"} <= seen
 
@@ -143,7 +145,36 @@ def test_a_preset_reaches_other_kinds_too():
     spec = spec_of("--preset", "live", "--task", "modular_multiplication")
     live = presets["live"].settings()
     assert spec.settings() == live | {"task": "modular_multiplication"}
-    assert spec_of("--preset", "live", "--task", "sparse_parity", "--k", "2").settings()["k"] == 2
+    with pytest.warns(SettingDropped, match="p = 43"):
+        spec = spec_of("--preset", "live", "--task", "sparse_parity", "--k", "2")
+    assert spec.settings()["k"] == 2 and spec.settings()["train_fraction"] == 0.5
+
+
+def test_what_a_kind_lacks_is_said_in_one_line(capsys: pytest.CaptureFixture[str]):
+    words = "--preset live --task sparse_parity --bits 6 --epochs 5 --d-mlp 8 --quiet"
+    assert main(["train", *words.split()]) == 0
+    assert capsys.readouterr().err == (
+        "grokkit train: task sparse_parity lacks these settings, which are dropped: p = 43\n"
+    )
+
+
+def test_kinds_of_your_own_are_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "grokkit_test_kinds.py").write_text(
+        "from dataclasses import dataclass\n"
+        "from grokkit.tasks import ModularAddition, register_task\n"
+        "@register_task('test_imported')\n@dataclass(frozen=True)\n"
+        "class Mine(ModularAddition):\n"
+        "    shift: int = 0\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    words = ["--import", "grokkit_test_kinds", "--task", "test_imported", "--shift", "3"]
+    assert main(["train", *SMALL, *words, "--quiet"]) == 0
+    (spec,) = specs_of(load_history(tmp_path / "run.nc"))
+    assert spec.settings()["task"] == "test_imported" and spec.settings()["shift"] == 3
+    sweep = tmp_path / "sweep.toml"
+    sweep.write_text("[base]\ntask = 'test_imported'\np = 5\nepochs = 5\n[grid]\nshift = [1, 2]\n")
+    assert main(["sweep", str(sweep), "--import", "grokkit_test_kinds", "--quiet"]) == 0
+    assert len(list((tmp_path / "sweep").glob("*.nc"))) == 2
 
 
 @pytest.mark.parametrize(
@@ -169,7 +200,7 @@ BAD = [
     ("--p 1", "p", "1", "2..1000"),
     ("--p=1.5", "p", "'1.5'", "a whole number"),
     ("--p", "p", "''", "a whole number"),
-    ("--p 5 6", "p", "'5 6'", "a whole number"),
+    ("--p 5 6", "argument", "'6'", "flags only"),
     ("--weight-decay x --p 5", "weight_decay", "'x'", "a number"),
     ("--weight-decay -1", "weight_decay", "-1.0", "0 or more"),
     ("--weight-decay nan", "weight_decay", "nan", "a finite number"),
@@ -179,11 +210,15 @@ BAD = [
     ("--positions a b", "positions", "'a b'", "whole numbers"),
     ("--positions 0 9", "positions", "(0, 9)", "0..3"),
     ("--split half", "split", "'half'", "pair, unordered"),
-    ("--quiet yes", "quiet", "'yes'", "no value"),
+    ("--quiet yes", "argument", "'yes'", "flags only"),
+    ("--quiet=yes", "quiet", "'yes'", "no value"),
     ("--heads 5", "heads", "5", "a divisor of d_model"),
     ("--train-fraction 0.001 --p 5", "train_fraction", "0.001", "some to train on"),
     ("--learning-rte 1", "flag", "'--learning-rte'", "nearest: --learning-rate"),
-    ("--bits 5", "flag", "'--bits'", "grokkit train --help"),
+    ("--bits 5", "bits", "'5'", "a setting of task autoregressive_parity, task sparse_parity only"),
+    ("--optimizer sgd --beta1=.5", "beta1", "'.5'", "a setting of optimizer adam, "),
+    ("--clip -inf", "clip", "-inf", "a number, above 0"),
+    ("--import no_such_module", "import", "'no_such_module'", "a module"),
     ("-p 5", "flag", "'-p'", "--p"),
     ("5 --p 5", "argument", "'5'", "flags only"),
     ("--task chess", "task", "'chess'", "modular_addition"),
@@ -261,7 +296,7 @@ def test_an_interrupt_before_the_first_record_leaves_nothing(
     monkeypatch.setattr("grokkit.runtime.train", stopped)
     assert main(["train", *SMALL, "--out", "new/folder"]) == 130
     assert capsys.readouterr().err == (
-        "grokkit train: interrupted before the first record; nothing written\n"
+        "grokkit train: interrupted; nothing was recorded yet, and nothing is written\n"
     )
     assert not list(in_an_empty_folder.iterdir())
 
@@ -304,23 +339,31 @@ def test_bad_input_to_notebooks_is_refused_in_one_line(
 # --- the words of a command line ----------------------------------------------------------
 
 
-def test_a_command_line_is_cut_before_flags_and_not_before_numbers():
-    assert chunks(["--a", "1", "-2", "-.5", "--b", "--c=3", "4"]) == [
-        ["--a", "1", "-2", "-.5"],
-        ["--b"],
-        ["--c=3", "4"],
-    ]
-    assert chunks(["x", "--a"]) == [["", "x"], ["--a"]]
-
-
 def test_types_in_words():
     assert in_words(int | None) == "a whole number, or None"
     assert in_words(tuple[int, ...]) == "whole numbers with spaces between"
     assert in_words(Path) == "path"
 
 
+@pytest.mark.parametrize(
+    ("kind", "words", "value"),
+    [
+        (int, ["3"], 3),
+        (float, ["-1e-3"], -1e-3),
+        (float | None, ["None"], None),
+        (str | None, ["None"], None),
+        (tuple[int, ...] | None, ["1", "-3"], (1, -3)),
+        (tuple[int, ...], [], ()),
+        (Literal["a", "b"], ["b"], "b"),
+        (Path | None, ["x/y"], Path("x/y")),
+    ],
+)
+def test_words_become_values(kind: object, words: list[str], value: object):
+    assert value_of(kind, words) == value
+
+
 def test_markup_is_taken_out_of_help():
-    assert plain("``x`` as in\n  :mod:`a.b`, see :func:`~c`") == "x as in a.b, see c"
+    assert plain("``x`` as in :mod:`a.b`, see :func:`~c`") == "x as in a.b, see c"
 
 
 def test_parts_have_no_setting_in_common():

@@ -1,24 +1,34 @@
 """``grokkit train``: every setting of a RunSpec is a flag."""
 
 import dataclasses
-import sys
 import tempfile
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal
 
-from grokkit.cli.options import attributes, chosen, parse, told, unchecked
+from grokkit.cli import complain
+from grokkit.cli.options import Option, Parser, described, options_of
+from grokkit.engine.files import write_whole
 from grokkit.engine.interrupts import interrupts_held
-from grokkit.engine.presets import for_kinds, presets
+from grokkit.engine.presets import presets
 from grokkit.engine.spec import FAMILIES, PARTS, RunSpec
-from grokkit.errors import refuse
+from grokkit.errors import SettingDropped, SettingError, check_choice, refuse
+from grokkit.registry import claim, import_kinds
 
 if TYPE_CHECKING:
     import xarray as xr
 
 PROG = "grokkit train"
 FILES = ("run.nc", "run.png")
+ABOUT = """\
+Train one run; write its History (run.nc) and a picture of it (run.png).
+
+The settings below are those of the kinds that are chosen by
+--task, --optimizer, --prior and --accelerator.
+To begin with: grokkit train --preset live --out first-run"""
+IMPORT = Option("import_", tuple[str, ...], (), "modules that register kinds of your own.")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,6 +48,10 @@ class Output:
     quiet: bool = False
 
 
+OUTPUT = [f.name for f in dataclasses.fields(Output)]
+claim("command line", "train", ["preset", "import", *OUTPUT])  # so that no kind has such a flag
+
+
 def main(argv: Sequence[str]) -> int:
     """Train one run, write run.nc and run.png, and say in a few lines how it went.
 
@@ -53,46 +67,52 @@ def main(argv: Sequence[str]) -> int:
         try:
             history = train(spec, device=output.device, progress=not output.quiet)
         except KeyboardInterrupt:
-            print(f"{PROG}: interrupted before the first record; nothing written", file=sys.stderr)
-            return 130
+            raise KeyboardInterrupt("nothing was recorded yet, and nothing is written") from None
         with interrupts_held():
             written = write(history, folder)
     interrupted = bool(history.attrs["interrupted"])
     if interrupted:
         epoch = int(history.epoch[-1])
-        print(
-            f"{PROG}: interrupted; what was trained until epoch {epoch:,} is in {written[0]}",
-            file=sys.stderr,
-        )
+        line = f"interrupted; what was trained until epoch {epoch:,} is in {written[0]}"
+        complain(PROG, line)
     if not output.quiet:
         print(summary(history))
         print(f"  wrote {' and '.join(map(str, written))}")
-    if interrupted:
-        return 130
-    return int("not finite" in str(history.message.values[0]))
+    return 130 if interrupted else int(diverged(history) > 0 or len(written) < len(FILES))
 
 
 def read(argv: Sequence[str]) -> tuple[RunSpec, Output]:
     """The run and the output that a command line asks for.
 
+    The kinds decide which flags there are, so they are taken out first.
+
     Raises:
         SettingError: a flag or a value is refused; the message names it.
         SystemExit: help was asked for, and printed.
     """
-    preset = chosen(argv, "preset", "paper", list(presets))
-    start = presets[preset].settings()
-    kinds = {
-        family: chosen(argv, family, start[family], sorted(FAMILIES[family])) for family in FAMILIES
-    }
-    base = for_kinds(presets[preset], kinds)
-    options = parse(_options(base, preset), argv, PROG)
-    changes: dict[str, Any] = {}
+    first = Parser(PROG, help=False)
+    first.add(_kind_options("paper", RunSpec()))
+    kinds, rest = first.read_known(argv)
+    import_kinds(kinds.pop("import_", ()))
+    name = check_choice("preset", kinds.pop("preset", "paper"), presets)
+    for family, kind in kinds.items():
+        check_choice(family, kind, sorted(FAMILIES[family]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SettingDropped)
+        try:
+            start = presets[name].with_(**kinds)
+        except SettingError:  # a flag may mend it; if none does, it is refused below
+            start = RunSpec().with_(**kinds)
+    parser = Parser(PROG, ABOUT)
+    parser.add(_kind_options(name, start), "kinds")
+    parser.add([o for o in options_of(RunSpec, vars(start)) if o.name not in PARTS], "run")
     for part in PARTS:
-        changes |= dataclasses.asdict(getattr(options, part))
-    changes |= {name: getattr(options.run, name) for name in _own_fields()}
-    given = {name: value for name, value in changes.items() if value != base.settings()[name]}
-    output = Output(**dataclasses.asdict(options.output))
-    return base.with_(**given), output
+        one = getattr(start, part)
+        parser.add(options_of(type(one), vars(one)), part)
+    parser.add(options_of(Output), "output")
+    values = parser.read(rest)
+    output = Output(**{field: values.pop(field) for field in OUTPUT if field in values})
+    return presets[name].with_(**kinds, **values), output
 
 
 def summary(history: "xr.Dataset") -> str:
@@ -119,15 +139,27 @@ def summary(history: "xr.Dataset") -> str:
     return "\n".join(f"  {line}" for line in lines)
 
 
+def diverged(history: "xr.Dataset") -> int:
+    """How many runs were stopped because their loss was not finite."""
+    return sum("not finite" in message for message in history.message.values.tolist())
+
+
 def write(history: "xr.Dataset", folder: Path) -> list[Path]:
-    """Write the History and its picture; the History first, as it cannot be made again."""
+    """Write the History, and then its picture; returns the files that could be written.
+
+    Raises:
+        OSError: the History cannot be written.
+    """
     from grokkit.runtime import save_history
     from grokkit.viz import four_panels, png
 
-    paths = [folder / name for name in FILES]
-    save_history(history, paths[0])
-    paths[1].write_bytes(png(four_panels(history)))
-    return paths
+    run, picture = (folder / name for name in FILES)
+    written = [save_history(history, run)]
+    try:
+        written.append(write_whole(picture, png(four_panels(history))))
+    except (OSError, ValueError, ArithmeticError) as problem:
+        complain(PROG, f"the run is whole in {run}, but it has no picture: {problem}")
+    return written
 
 
 @contextmanager
@@ -173,37 +205,15 @@ def check_device(device: str) -> None:
         refuse("device", device, ", ".join(allowed))
 
 
-def _own_fields() -> list[str]:
-    return [f.name for f in dataclasses.fields(RunSpec) if f.name not in PARTS]
-
-
-def _options(base: RunSpec, preset: str) -> type[Any]:
-    """What the command line may say: a section of the help for each part of the spec."""
-    settings, words, kinds = base.settings(), attributes(RunSpec), get_type_hints(RunSpec)
-    kind_words = {family: f"which kind: {words[family]}" for family in FAMILIES}
-    choices = [
-        ("preset", preset, presets, "a set of values that the other flags change."),
-        *((name, settings[name], sorted(FAMILIES[name]), kind_words[name]) for name in FAMILIES),
+def _kind_options(preset: str, start: RunSpec) -> list[Option]:
+    """The flags that decide which other flags there are."""
+    words, settings = described(RunSpec), start.settings()
+    what = "a set of values that the other flags change."
+    return [
+        Option("preset", Literal[*presets], preset, what),
+        *(
+            Option(name, Literal[*sorted(FAMILIES[name])], settings[name], f"which: {words[name]}")
+            for name in FAMILIES
+        ),
+        IMPORT,
     ]
-    choose = dataclasses.make_dataclass(
-        "Kinds",
-        [(name, *told(value, Literal[*allowed], help)) for name, value, allowed, help in choices],
-    )
-    run = dataclasses.make_dataclass(
-        "Run", [(name, *told(settings[name], kinds[name], words[name])) for name in _own_fields()]
-    )
-    sections: dict[str, type[Any]] = {"kinds": choose, "run": run}
-    for part in PARTS:
-        sections[part] = unchecked(getattr(base, part), part)
-    sections["output"] = unchecked(Output(), "Output")
-    options = dataclasses.make_dataclass(
-        "Options",
-        [(name, made, dataclasses.field(default_factory=made)) for name, made in sections.items()],
-    )
-    options.__doc__ = (
-        "Train one run; write its History (run.nc) and a picture of it (run.png). "
-        "The settings below are those of the kinds chosen by "
-        "--task, --optimizer, --prior, --accelerator. "
-        "To begin with: grokkit train --preset live --out first-run"
-    )
-    return options

@@ -22,7 +22,7 @@ from grokkit.engine.optimizers import AdamW, OptimizerSpec, optimizers
 from grokkit.engine.precision import PRECISIONS, Precision
 from grokkit.engine.priors import KLPrior, Prior, priors
 from grokkit.engine.spec_kinds import TRANSFORMER, register_spec
-from grokkit.errors import check_choice, check_int, refuse
+from grokkit.errors import SettingDropped, check_choice, check_int, refuse
 from grokkit.model.spec import ModelSpec
 from grokkit.registry import Registry, claim, kinds_with
 from grokkit.settings import LATER, plain
@@ -45,10 +45,6 @@ PARTS: Mapping[str, type[Any]] = {
     "controls": Controls,
 }
 """The parts of a spec, and what each of them must be."""
-
-
-class SettingDropped(UserWarning):
-    """A setting that was set, and that the kind which was changed to does not have."""
 
 
 @register_spec(TRANSFORMER)

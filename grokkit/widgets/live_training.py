@@ -8,7 +8,7 @@ import ipywidgets
 
 from grokkit import runs
 from grokkit.engine import RunSpec, Trainer, presets
-from grokkit.engine.spec import SettingDropped
+from grokkit.errors import SettingDropped
 from grokkit.runtime.history import specs_of, to_history
 from grokkit.tasks import DistractorKind, tasks
 from grokkit.viz.live import live_curves

@@ -74,5 +74,5 @@ def test_a_malformed_source_is_told_in_one_line(checkout: Path, capsys: pytest.C
     (checkout / "solutions" / "01_small.py").write_text(SOURCE.replace("difficulty=1", ""))
     assert main(["notebooks", "exercises"]) == 1
     assert capsys.readouterr().err == (
-        "grokkit notebooks exercises: 01_small.py: ex_1_1: difficulty = None; allowed: 1..3\n"
+        "grokkit notebooks: 01_small.py: ex_1_1: difficulty = None; allowed: 1..3\n"
     )

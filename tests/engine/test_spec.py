@@ -13,8 +13,8 @@ from grokkit.engine import AdamW, KLPrior, RunSpec, grid, presets
 from grokkit.engine.accelerators import NoAccelerator
 from grokkit.engine.controls import Controls
 from grokkit.engine.probes import MEANING
-from grokkit.engine.spec import FAMILIES, SettingDropped
-from grokkit.errors import SettingError
+from grokkit.engine.spec import FAMILIES
+from grokkit.errors import SettingDropped, SettingError
 from grokkit.model import ModelSpec
 from grokkit.runtime import spec_key
 from grokkit.tasks import ModularAddition, SparseParity, tasks
