@@ -6,6 +6,8 @@ every member a name, ``kind``, under which the command line and saved specs know
 
 import dataclasses
 import importlib
+import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from importlib.metadata import entry_points
@@ -53,29 +55,35 @@ def kinds_with(name: str) -> list[str]:
 
 
 def import_kinds(modules: Iterable[str] = ()) -> None:
-    """Import the modules that register kinds of one's own.
+    """Import what registers kinds: modules by name, and all entry points ``grokkit.kinds``.
 
-    These are the modules that are named, and those of the entry points ``grokkit.kinds`` of
-    every installed package.
+    Modules in the working directory are found too, as by ``python -m``.
 
     Args:
         modules: names as in an import statement: ``"my_project.tasks"``.
 
     Raises:
-        SettingError: a module is not there.
+        SettingError: a module cannot be imported; the message says why.
     """
+    if os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())
     for module in modules:
-        try:
-            importlib.import_module(module)
-        except ModuleNotFoundError as missing:
-            refuse("import", module, f"a module that can be imported ({missing})")
+        _import(module)
     _import_entry_points()
 
 
 @cache
 def _import_entry_points() -> None:
     for point in entry_points(group=ENTRY_POINTS):
-        point.load()
+        _import(point.value)
+
+
+def _import(module: str) -> None:
+    try:
+        importlib.import_module(module)
+    except Exception as problem:
+        why = f"{type(problem).__name__}: {problem}"
+        refuse("import", module, f"a module that can be imported ({why})")
 
 
 class Registry(Mapping[str, type[T]], Generic[T]):

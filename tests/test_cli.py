@@ -259,32 +259,67 @@ def test_an_unknown_command_is_refused(capsys: pytest.CaptureFixture[str]):
 def test_output_that_cannot_be_written_is_refused_before_training(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
-    monkeypatch.setattr("grokkit.runtime.train", lambda *_, **__: pytest.fail("trained"))
+    monkeypatch.setattr(
+        "grokkit.engine.trainer.Trainer.advance", lambda *_, **__: pytest.fail("trained")
+    )
     Path("file").touch()
     assert main(["train", "--out", "file"]) == 2
     assert "out: got 'file'" in capsys.readouterr().err
 
 
-def test_ctrl_c_keeps_what_was_trained(
-    in_an_empty_folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("ending", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_what_was_trained_is_kept_when_it_is_told_to_end_and_the_same_command_goes_on(
+    ending: str,
+    in_an_empty_folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ):
-    """A real SIGINT, sent to this process once three records have been made."""
+    """A real signal, sent to this process once three records have been made."""
     add = Records.add
 
     def add_and_interrupt(self: Records, epoch: int, record: dict[str, torch.Tensor]) -> None:
         add(self, epoch, record)
         if len(self.epochs) == 3:
-            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(getattr(signal, ending))
 
     monkeypatch.setattr(Records, "add", add_and_interrupt)
-    assert main(["train", *SMALL, "--epochs", "1000000", "--out", "kept"]) == 130
+    assert main(["train", *SMALL, "--epochs", "50", "--out", "kept"]) == 130
     captured = capsys.readouterr()
-    line = "grokkit train: interrupted; what was trained until epoch 10 is in kept/run.nc\n"
-    assert captured.err == line
+    line = "grokkit train: interrupted; what was trained until epoch 10 is in kept/run.nc"
+    assert captured.err == f"{line}; the same command goes on from there\n"
     assert "did not grok" in captured.out
     history = load_history(in_an_empty_folder / "kept" / "run.nc")
     assert history.attrs["interrupted"] == 1 and history.epoch.values.tolist() == [0, 5, 10]
     assert (in_an_empty_folder / "kept" / "run.png").exists()
+    monkeypatch.setattr(Records, "add", add)
+    assert main(["train", *SMALL, "--epochs", "50", "--out", "kept", "--quiet"]) == 0
+    whole = load_history(in_an_empty_folder / "kept" / "run.nc")
+    assert main(["train", *SMALL, "--epochs", "50", "--out", "at-once", "--quiet"]) == 0
+    assert whole.train_loss.equals(load_history(Path("at-once/run.nc")).train_loss)
+    assert sorted(path.name for path in Path("kept").iterdir()) == ["run.nc", "run.png"]
+
+
+def test_a_run_that_diverges_exits_1_by_train_and_by_sweep(
+    in_an_empty_folder: Path, capsys: pytest.CaptureFixture[str]
+):
+    bad = ["--init-scale", "1e20"]
+    assert main(["train", *SMALL, *bad, "--quiet", "--out", "one"]) == 1
+    assert sorted(path.name for path in Path("one").iterdir()) == ["run.nc", "run.png"]
+    Path("bad.toml").write_text("[base]\np = 5\nepochs = 5\n[grid]\ninit_scale = [1.0, 1e20]\n")
+    assert main(["sweep", "bad.toml", "--quiet"]) == 1
+    assert "the loss of 1 of 2 runs was not finite" in capsys.readouterr().err
+
+
+def test_a_picture_that_cannot_be_made_leaves_the_run_whole(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(cli_train, "write_whole", full)
+    assert main(["train", *SMALL, "--quiet"]) == 1
+    assert "the run is whole in run.nc, without: [Errno 28] No space" in capsys.readouterr().err
+    assert load_history("run.nc").sizes["run"] == 1 and not Path("run.png").exists()
 
 
 def test_an_interrupt_before_the_first_record_leaves_nothing(
@@ -293,7 +328,7 @@ def test_an_interrupt_before_the_first_record_leaves_nothing(
     def stopped(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("grokkit.runtime.train", stopped)
+    monkeypatch.setattr("grokkit.runtime.train_into", stopped)
     assert main(["train", *SMALL, "--out", "new/folder"]) == 130
     assert capsys.readouterr().err == (
         "grokkit train: interrupted; nothing was recorded yet, and nothing is written\n"

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from grokkit.cli.options import call, check_file
+from grokkit.cli.options import call, check_writable
 from grokkit.errors import check_int
 
 
@@ -42,11 +42,11 @@ def bench(
         device: cpu, or cuda for epochs a second on a GPU.
     """
     check_int("rounds", rounds, 1)
-    check_file("csv", csv)
-    check_file("markdown", markdown)
+    check_writable("csv", csv)
+    check_writable("markdown", markdown)
     from grokkit import bench
-    from grokkit.cli.train import check_device
     from grokkit.engine import RunSpec
+    from grokkit.runtime.run import check_device
 
     check_device(device)
     spec = RunSpec().with_(p=p, train_fraction=train_fraction)

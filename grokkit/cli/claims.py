@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
 from grokkit.cli import complain
-from grokkit.cli.options import call, check_file
+from grokkit.cli.options import call, check_writable
 from grokkit.errors import refuse
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def claims(
             refuse(flag, str(file), "no names and no --history: it has all rows")
         if file is not None and size != "classroom":
             refuse("size", size, "none with --out and --check: a document has both sizes")
-    check_file("out", out)
+    check_writable("out", out)
     for flag, file in (("check", check), ("history", history)):
         if file is not None and not file.is_file():
             refuse(flag, str(file), "a file that is there")

@@ -248,7 +248,7 @@ def plain(text: str) -> str:
     return re.sub(r":\w+:`~?([^`]+)`", r"\1", text).replace("``", "")
 
 
-def check_file(field: str, path: Path | None) -> None:
+def check_writable(field: str, path: Path | None) -> None:
     """Refuse a file that cannot be written, before the work that it is for.
 
     Raises:

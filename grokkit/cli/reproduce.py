@@ -57,7 +57,7 @@ def reproduce(
         quiet: no progress bar and no verdicts.
     """
     from grokkit import experiments
-    from grokkit.cli.train import check_device
+    from grokkit.runtime.run import check_device
 
     if not names:
         refuse("names", "", f"one or more of {', '.join(experiments.ROWS)}")

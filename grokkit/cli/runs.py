@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-from grokkit.cli.options import check_file, choose
+from grokkit.cli.options import check_writable, choose
 from grokkit.errors import check_int, refuse
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def show(name: str, *, out: Path | None = None) -> int:
 
     if out is not None and out.suffix != ".png":
         refuse("out", str(out), "a file that ends in .png")
-    check_file("out", out)
+    check_writable("out", out)
     history, row, size = _labelled(name)
     arms = [] if row is None else [str(arm) for arm in history.arm.values]
     width = max((len(arm) + 2 for arm in arms), default=0)
@@ -86,7 +86,7 @@ def record(name: str, *, folder: Path | None = None) -> int:
         by = "grokkit reproduce NAME --record makes those of the experiments"
         refuse("name", name, f"{', '.join(runs.RECIPES)}; {by}")
     file = runs.path(name)
-    check_file("folder", file if folder is None else folder / file.name)
+    check_writable("folder", file if folder is None else folder / file.name)
     print(f"wrote {runs.record(name, into=folder)}")
     return 0
 

@@ -27,6 +27,7 @@ def sweep(
     workers: int | None = None,
     scheduler: str | None = None,
     device: str = "cpu",
+    checkpoint_minutes: float = 1.0,
     import_: tuple[str, ...] = (),
     quiet: bool = False,
 ) -> int:
@@ -42,12 +43,14 @@ def sweep(
         scheduler: the address of a Dask scheduler, whose workers then train; such as
             tcp://10.0.0.1:8786.
         device: where to train: cpu, or cuda.
+        checkpoint_minutes: the minutes between two checkpoints.
         import_: modules that register kinds of your own.
         quiet: no progress bar and no summary.
     """
-    from grokkit.cli.train import check_device, diverged
+    from grokkit.cli.train import diverged
     from grokkit.diagnostics import grok_epoch
     from grokkit.runtime import load_sweep, sweep
+    from grokkit.runtime.run import check_device
 
     import_kinds(import_)
     # The workers of a cluster may have what this machine has not.
@@ -58,8 +61,15 @@ def sweep(
     except (OSError, ValueError) as problem:
         return complain(PROG, problem)
     into = folder or file.with_suffix("")
-    how = {"workers": workers, "scheduler": scheduler, "device": device}
-    history = sweep(specs, into, **how, progress=not quiet)
+    history = sweep(
+        specs,
+        into,
+        workers=workers,
+        scheduler=scheduler,
+        device=device,
+        checkpoint_minutes=checkpoint_minutes,
+        progress=not quiet,
+    )
     interrupted = bool(history.attrs["interrupted"])
     if interrupted:
         complain(PROG, "interrupted; the same command goes on from here")

@@ -1,10 +1,8 @@
 """``grokkit train``: every setting of a RunSpec is a flag."""
 
 import dataclasses
-import tempfile
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,7 +19,6 @@ if TYPE_CHECKING:
     import xarray as xr
 
 PROG = "grokkit train"
-FILES = ("run.nc", "run.png")
 ABOUT = """\
 Train one run; write its History (run.nc) and a picture of it (run.png).
 
@@ -36,14 +33,17 @@ class Output:
     """Where the run goes.
 
     Attributes:
-        out: the folder for run.nc, the History, and run.png, its picture.
+        out: the folder for run.nc, the History, and run.png, its picture; and, until the run
+            has ended, for a checkpoint, from which the same command goes on.
         force: write over a run.nc and run.png that are there.
+        checkpoint_minutes: the minutes between two checkpoints.
         device: where to train: cpu, or cuda.
         quiet: no progress bar and no summary.
     """
 
     out: Path = Path(".")
     force: bool = False
+    checkpoint_minutes: float = 1.0
     device: str = "cpu"
     quiet: bool = False
 
@@ -56,29 +56,37 @@ def main(argv: Sequence[str]) -> int:
     """Train one run, write run.nc and run.png, and say in a few lines how it went.
 
     Returns:
-        0; 1 if the loss went wrong and the run was stopped; 130 if it was interrupted,
-        and what was trained until then is written.
+        0; 1 if the loss went wrong and the run was stopped, or the picture could not be made;
+        130 if it was interrupted, and what was trained until then is written.
     """
     spec, output = read(argv)
-    check_device(output.device)
-    with folder_for_output(output) as folder:
-        from grokkit.runtime import train
+    from grokkit.runtime import train_into
 
-        try:
-            history = train(spec, device=output.device, progress=not output.quiet)
-        except KeyboardInterrupt:
-            raise KeyboardInterrupt("nothing was recorded yet, and nothing is written") from None
-        with interrupts_held():
-            written = write(history, folder)
+    run, picture = output.out / "run.nc", output.out / "run.png"
+    if picture.exists() and not run.exists() and not output.force:
+        refuse("out", str(output.out), "a folder without run.png, or --force")
+    try:
+        history = train_into(
+            spec,
+            output.out,
+            force=output.force,
+            device=output.device,
+            checkpoint_minutes=output.checkpoint_minutes,
+            progress=not output.quiet,
+        )
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("nothing was recorded yet, and nothing is written") from None
+    with interrupts_held():
+        drawn = draw(history, picture)
     interrupted = bool(history.attrs["interrupted"])
     if interrupted:
         epoch = int(history.epoch[-1])
-        line = f"interrupted; what was trained until epoch {epoch:,} is in {written[0]}"
-        complain(PROG, line)
+        line = f"interrupted; what was trained until epoch {epoch:,} is in {run}"
+        complain(PROG, f"{line}; the same command goes on from there")
     if not output.quiet:
         print(summary(history))
-        print(f"  wrote {' and '.join(map(str, written))}")
-    return 130 if interrupted else int(diverged(history) > 0 or len(written) < len(FILES))
+        print(f"  wrote {run}" + (f" and {picture}" if drawn else ""))
+    return 130 if interrupted else int(diverged(history) > 0 or not drawn)
 
 
 def read(argv: Sequence[str]) -> tuple[RunSpec, Output]:
@@ -144,65 +152,16 @@ def diverged(history: "xr.Dataset") -> int:
     return sum("not finite" in message for message in history.message.values.tolist())
 
 
-def write(history: "xr.Dataset", folder: Path) -> list[Path]:
-    """Write the History, and then its picture; returns the files that could be written.
-
-    Raises:
-        OSError: the History cannot be written.
-    """
-    from grokkit.runtime import save_history
+def draw(history: "xr.Dataset", picture: Path) -> bool:
+    """Draw the picture of a run; where that fails, say so, for the run itself is whole."""
     from grokkit.viz import four_panels, png
 
-    run, picture = (folder / name for name in FILES)
-    written = [save_history(history, run)]
     try:
-        written.append(write_whole(picture, png(four_panels(history))))
+        write_whole(picture, png(four_panels(history)))
     except (OSError, ValueError, ArithmeticError) as problem:
-        complain(PROG, f"the run is whole in {run}, but it has no picture: {problem}")
-    return written
-
-
-@contextmanager
-def folder_for_output(output: Output) -> Iterator[Path]:
-    """The folder for a run's files, known to be writable before the training starts.
-
-    A folder that was made for them is taken away again if nothing came to lie in it.
-
-    Raises:
-        SettingError: it cannot be made or written to, or holds a run already.
-    """
-    folder = output.out
-    there = [name for name in FILES if (folder / name).exists()]
-    if there and not output.force:
-        refuse("out", str(folder), f"a folder without {' and '.join(there)}, or --force")
-    made = [path for path in (folder, *folder.parents) if not path.exists()]
-    try:
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=folder):
-                pass
-        except OSError as problem:
-            refuse("out", str(folder), f"a folder to write to ({problem.strerror})")
-        yield folder
-    finally:
-        for path in made:
-            if path.is_dir() and not any(path.iterdir()):
-                path.rmdir()
-
-
-def check_device(device: str) -> None:
-    """Refuse a device that is not there.
-
-    Raises:
-        SettingError: torch knows no such device, or this machine has none.
-    """
-    import torch
-
-    allowed = ["cpu"] + [f"cuda:{i}" for i in range(torch.cuda.device_count())]
-    if len(allowed) > 1:
-        allowed.insert(1, "cuda")
-    if device not in allowed:
-        refuse("device", device, ", ".join(allowed))
+        complain(PROG, f"the run is whole in {picture.with_suffix('.nc')}, without: {problem}")
+        return False
+    return True
 
 
 def _kind_options(preset: str, start: RunSpec) -> list[Option]:
@@ -212,7 +171,12 @@ def _kind_options(preset: str, start: RunSpec) -> list[Option]:
     return [
         Option("preset", Literal[*presets], preset, what),
         *(
-            Option(name, Literal[*sorted(FAMILIES[name])], settings[name], f"which: {words[name]}")
+            Option(
+                name,
+                Literal[*sorted(FAMILIES[name])],
+                settings[name],
+                words.get(name, ""),
+            )
             for name in FAMILIES
         ),
         IMPORT,

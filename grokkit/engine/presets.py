@@ -2,9 +2,9 @@
 
 import math
 from collections.abc import Mapping
-from types import MappingProxyType
 
 from grokkit.engine.spec import RunSpec
+from grokkit.engine.spec_kinds import Presets
 
 # The default distractors: symbols of an alphabet of 4.
 _SMALL = RunSpec().with_(p=43, train_fraction=0.5, distractors="alphabet")
@@ -14,7 +14,7 @@ _BLOCK = RunSpec().with_(
     length=3, d_model=128, heads=4, d_mlp=512, readout="residual", output_projection=True
 )
 
-presets: Mapping[str, RunSpec] = MappingProxyType(
+presets: Mapping[str, RunSpec] = Presets(
     {
         # Groks in seconds on one core: to be watched.
         "live": _SMALL.with_(learning_rate=5e-3, epochs=3000),

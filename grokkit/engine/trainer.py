@@ -10,12 +10,12 @@ import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import astuple
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from grokkit.engine import feature_probes, probes
 from grokkit.engine.analytic_step import AnalyticStep
 from grokkit.engine.capture import Replay
 from grokkit.engine.choose_step import choose_step
@@ -23,11 +23,11 @@ from grokkit.engine.controls import MLPSphere, QKPenalty
 from grokkit.engine.feature_probes import FeatureProbes
 from grokkit.engine.interrupts import interrupts_held
 from grokkit.engine.minibatches import Minibatches
-from grokkit.engine.optimizers import is_number
 from grokkit.engine.precision import master_dtype, products_in
 from grokkit.engine.probes import Probes
 from grokkit.engine.records import Records
 from grokkit.engine.spec import RunSpec
+from grokkit.engine.spec_kinds import TRANSFORMER, register_trainer
 from grokkit.engine.step import Step, StepOutput
 from grokkit.engine.ticket import TicketMask
 from grokkit.errors import refuse
@@ -37,20 +37,12 @@ GROKKED = 0.99
 """The test accuracy at which a run has grokked (the paper's rule)."""
 
 
-def group_key(spec: RunSpec) -> tuple[object, ...]:
-    """Specs with equal keys can be trained as one group."""
-    parts: tuple[Any, ...] = (spec.optimizer, spec.prior, spec.accelerator, spec.controls)
-    kinds = [type(one) for one in parts]
-    fixed = [tuple(v for v in astuple(one) if not is_number(v)) for one in parts]
-    rest = (spec.epochs, spec.batch_size, spec.record_every, spec.stop_after, spec.precision)
-    return (spec.task, spec.model, *kinds, *fixed, *rest, spec.features)
-
-
+@register_trainer(TRANSFORMER)
 class Trainer:
     """A group of runs in training.
 
     Args:
-        specs: the runs, all with the same :func:`group_key`.
+        specs: the runs, all with the same ``group_key``.
         device: where the group is trained.
         first: the number of the first run, for messages, where the group is part of a list.
 
@@ -61,7 +53,7 @@ class Trainer:
     def __init__(
         self, specs: Sequence[RunSpec], device: torch.device | str = "cpu", first: int = 0
     ) -> None:
-        if len({group_key(spec) for spec in specs}) != 1:
+        if len({spec.group_key() for spec in specs}) != 1:
             refuse("specs", f"{len(specs)} specs", "specs that differ in seeds and numbers only")
         self.specs = list(specs)
         self.first = first
@@ -70,15 +62,23 @@ class Trainer:
         dtype = master_dtype(spec.precision)
         data = [one.task.build(one.seed) for one in specs]
         shape = data[0]
+        sizes = sorted({len(one.train) for one in data})
+        if len(sizes) > 1:
+            refuse("specs", f"train sets of {sizes} examples", "train sets of one size")
         self.train = Batch.of([one.train for one in data], self.device, dtype)
         test = Batch.of([one.test for one in data], self.device, dtype)
-        self.extra_names = list(shape.extra)
         extra = {
             name: Batch.of([one.extra[name] for one in data], self.device, dtype)
             for name in shape.extra
         }
-        self.sizes = {"n_train": len(shape.train), "n_test": len(shape.test)}
-        self.mirror_rates = [one.mirror_rate for one in data]
+        self.per_run: Mapping[str, Sequence[float]] = {
+            "mirror_rate": [one.mirror_rate for one in data],
+            "n_train": [len(one.train) for one in data],
+            "n_test": [len(one.test) for one in data],
+        }
+        self.axes: Mapping[str, tuple[str, ...]] = {**probes.DIMS, **feature_probes.DIMS}
+        self.meaning: Mapping[str, str] = {**probes.MEANING, **feature_probes.MEANING}
+        self.labels: Mapping[str, list[str]] = {**feature_probes.LABELS, "extra": list(shape.extra)}
         layout = Layout.of(spec.model, shape.n_tokens, shape.max_length, shape.n_classes)
         seeds = [one.seed for one in specs]
         self.weights = initialise(layout, spec.model, seeds).to(self.device, dtype)
@@ -238,21 +238,16 @@ class Trainer:
 
         The tensors are the live ones, not copies.
         """
-        records = self.records
-        facts = {
+        facts = self.records.facts() | {
             "epoch": self.epoch,
             "steps": self.optimizer.steps,
             "seconds": self.seconds,
-            "record_epochs": records.epochs,
-            "record_names": list(records.values),
-            "ended": list(records.ended.items()),
-            "messages": list(records.messages.items()),
         }
         tensors = {"weights": self.weights.flat, "broken": self._broken}
         tensors |= {f"optimizer/{name}": value for name, value in self.optimizer.state().items()}
         tensors |= {f"accelerator/{name}": value for name, value in self._filter_state().items()}
         tensors |= {} if self._ticket is None else self._ticket.state()
-        tensors |= {f"records/{name}": torch.stack(all_) for name, all_ in records.values.items()}
+        tensors |= self.records.tensors()
         tensors |= {f"final/{run}": row for run, row in self._final.items()}
         return facts, tensors
 
@@ -270,15 +265,7 @@ class Trainer:
                 value.copy_(tensors[f"accelerator/{name}"])
             if self._ticket is not None:
                 self._ticket.pruned.copy_(tensors["pruned"])
-        self.records = Records(
-            list(facts["record_epochs"]),
-            {
-                name: list(tensors[f"records/{name}"].to(self.device).unbind())
-                for name in facts["record_names"]
-            },
-            {run: epoch for run, epoch in facts["ended"]},
-            {run: message for run, message in facts["messages"]},
-        )
+        self.records = Records.of(facts, tensors, self.device)
         self._final = {run: tensors[f"final/{run}"].to(self.device) for run in self.records.ended}
 
     def _filter_state(self) -> dict[str, Tensor]:

@@ -1,10 +1,9 @@
 """Appendix G: next-token prediction, where only the last query has informative positions."""
 
-from grokkit.engine import presets
 from grokkit.experiments.claims import Claim
 from grokkit.experiments.judges import all_of, groks, sooner
 from grokkit.experiments.row import Arms, Row, Size
-from grokkit.experiments.settings import kl
+from grokkit.experiments.settings import kl, recorded_base
 from grokkit.experiments.starvation_bound import holds_everywhere
 from grokkit.experiments.tasks import memorised_first
 from grokkit.tasks import AutoregressiveParity
@@ -16,9 +15,11 @@ def setup(size: Size) -> Arms:
     The answer has one part in bits + 1 of the loss, so a decay of 1 would win over it: 0.1.
     """
     if size == "paper":
-        base = presets["paper"].with_(task=AutoregressiveParity(), batch_size=512, epochs=1000)
+        base = recorded_base("paper").with_(
+            task=AutoregressiveParity(), batch_size=512, epochs=1000
+        )
     else:
-        base = presets["live"].with_(
+        base = recorded_base("live").with_(
             task=AutoregressiveParity(bits=10, k=3, examples=600),
             batch_size=512,
             learning_rate=2e-3,

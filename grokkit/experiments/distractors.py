@@ -1,6 +1,6 @@
 """Ours: what the distractors are decides where the delay comes from."""
 
-from grokkit.engine import RunSpec, presets
+from grokkit.engine import RunSpec
 from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import (
@@ -17,7 +17,7 @@ from grokkit.experiments.judges import (
     unless_cut_short,
 )
 from grokkit.experiments.row import Arms, Row, Size
-from grokkit.experiments.settings import kl
+from grokkit.experiments.settings import kl, recorded_base
 
 KINDS = {
     "constant": {"distractors": "constant"},
@@ -30,7 +30,7 @@ KINDS = {
 
 def setup(size: Size) -> Arms:
     """Each kind of distractors, without a prior and with KL 1."""
-    base = presets["paper"]
+    base = recorded_base("paper")
     if size == "classroom":
         base = base.with_(p=31, train_fraction=0.7, epochs=10_000, stop_after=500)
     arms: dict[str, RunSpec] = {}

@@ -6,7 +6,7 @@ to learn first. The placements are those of :class:`grokkit.model.ModelSpec`.
 
 import numpy as np
 
-from grokkit.engine import RunSpec, presets
+from grokkit.engine import RunSpec
 from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import (
@@ -22,6 +22,7 @@ from grokkit.experiments.judges import (
     spread,
 )
 from grokkit.experiments.row import Arms, Row, Size
+from grokkit.experiments.settings import recorded_base
 
 PLACEMENTS = ("none", "A*", "A^qk", "A^v", "M", "M+A*")
 """The placements that are run; the order is not one of speed."""
@@ -34,7 +35,7 @@ def block(size: Size) -> RunSpec:
     time. With it none, A* and A^qk had been seen on that seed, and with p 59 none and M, when
     the claims were written; they are the paper's.
     """
-    base = presets["inductive-bias"].with_(epochs=10_000, record_every=50, features=True)
+    base = recorded_base("inductive-bias").with_(epochs=10_000, record_every=50, features=True)
     if size == "classroom":
         base = base.with_(p=47, train_fraction=0.4, stop_after=500)
     return base

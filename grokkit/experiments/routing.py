@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from grokkit.engine import RunSpec, presets
+from grokkit.engine import RunSpec
 from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import (
@@ -17,7 +17,7 @@ from grokkit.experiments.judges import (
     spread,
 )
 from grokkit.experiments.row import Arms, Row, Size
-from grokkit.experiments.settings import kl
+from grokkit.experiments.settings import kl, recorded_base
 from grokkit.tasks import LongerAddition, MarkedAddition
 
 
@@ -27,9 +27,9 @@ def setup(size: Size) -> Arms:
     At classroom size with the live preset's learning rate: routing takes twice as long.
     """
     if size == "paper":
-        base, p, moving, fixed = presets["paper"], 113, 0.3, 0.3
+        base, p, moving, fixed = recorded_base("paper"), 113, 0.3, 0.3
     else:
-        base = presets["live"].with_(epochs=4000, stop_after=500)
+        base = recorded_base("live").with_(epochs=4000, stop_after=500)
         p, moving, fixed = 43, 0.6, 0.5
     tasks = {
         "moving": MarkedAddition(p=p, train_fraction=moving),

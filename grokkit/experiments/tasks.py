@@ -1,11 +1,11 @@
 """Figure 10: other tasks than addition."""
 
-from grokkit.engine import RunSpec, presets
+from grokkit.engine import RunSpec
 from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import Judge, all_of, groks, memorises, never_groks, part, sooner
 from grokkit.experiments.row import Arms, Row, Size
-from grokkit.experiments.settings import kl
+from grokkit.experiments.settings import kl, recorded_base
 from grokkit.experiments.starvation_bound import holds_everywhere
 from grokkit.tasks import (
     KOperandAddition,
@@ -26,10 +26,10 @@ def setup(size: Size) -> Arms:
     size with the live preset's learning rate.
     """
     if size == "paper":
-        base, p, fraction = presets["paper"], 113, 0.3
+        base, p, fraction = recorded_base("paper"), 113, 0.3
         operands = KOperandAddition(p=31)
     else:
-        base = presets["live"].with_(epochs=4000, stop_after=500)
+        base = recorded_base("live").with_(epochs=4000, stop_after=500)
         p, fraction, operands = 43, 0.5, KOperandAddition(p=13, train_fraction=0.3)
     tasks = {
         "addition": ModularAddition(p=p, train_fraction=fraction),

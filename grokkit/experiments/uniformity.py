@@ -8,7 +8,7 @@ distance of all pairs, and the least of that over shuffled orders
 
 import numpy as np
 
-from grokkit.engine import RunSpec, presets
+from grokkit.engine import RunSpec
 from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import (
@@ -26,6 +26,7 @@ from grokkit.experiments.judges import (
 )
 from grokkit.experiments.outcomes import where
 from grokkit.experiments.row import Arms, Row, Size
+from grokkit.experiments.settings import recorded_base
 from grokkit.tasks import PrimeField
 
 FUNCTIONS = ("x+y", "x-y", "xy", "x^2+y^2")
@@ -39,7 +40,7 @@ def field(size: Size, function: str = "x+y", **settings: object) -> RunSpec:
     so after four seeds of x+y without either, which were memorised by epoch 150 and had not come
     to 0.95 by 10,000; with both, seed 0 came there at 2,250. No claim was looked at.
     """
-    base = presets["uniformity"].with_(record_every=50, features=True)
+    base = recorded_base("uniformity").with_(record_every=50, features=True)
     p, fraction = 97, 0.3
     if size == "classroom":
         base = base.with_(epochs=8000, stop_after=500, learning_rate=2e-3, init="lecun")

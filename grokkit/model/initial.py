@@ -31,12 +31,15 @@ def initialise(layout: Layout, spec: ModelSpec, seeds: Sequence[int]) -> Paramet
     """
     rows = []
     for seed in seeds:
-        stream = generator(seed, "parameters")
+        shared = generator(seed, "parameters")
         parts = []
         for name, shape in layout.shapes.items():
+            stream = shared
+            if spec.weight_streams == "array":
+                stream = generator(seed, f"parameters/{name}")
             if name.endswith("embedding"):
                 scale = spec.embedding_scale / math.sqrt(spec.d_model)
-                part = scale * torch.randn(shape, generator=stream)
+                part = scale * _draw_embedding(name, shape, spec, stream)
                 if name == "token_embedding" and spec.toeplitz_length > 0:
                     numbers = min(layout.n_classes, shape[0])
                     part[:numbers] = smooth(part[:numbers], spec.toeplitz_length)
@@ -47,6 +50,20 @@ def initialise(layout: Layout, spec: ModelSpec, seeds: Sequence[int]) -> Paramet
             parts.append(part.flatten())
         rows.append(torch.cat(parts))
     return Parameters(layout, torch.stack(rows))
+
+
+def _draw_embedding(
+    name: str, shape: Sequence[int], spec: ModelSpec, stream: torch.Generator
+) -> Float[Tensor, "row embed"]:
+    """Standard normal rows, of which a longer table has those of a shorter one.
+
+    The first rows of a vocabulary are the numbers and the query, whatever distractors follow.
+    The query's position is always the last row, and so is drawn first.
+    """
+    if spec.weight_streams == "one":
+        return torch.randn(shape, generator=stream)
+    rows = torch.stack([torch.randn(shape[1], generator=stream) for _ in range(shape[0])])
+    return rows.roll(-1, dims=0) if name == "position_embedding" else rows
 
 
 def draw_matrix(

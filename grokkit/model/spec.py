@@ -6,9 +6,10 @@ from typing import Literal, get_args
 from grokkit.errors import check_choice, check_int, check_number, refuse
 from grokkit.model.attention import ATTENTIONS, AttentionKind
 from grokkit.model.norm import IN_ATTENTION, NormKind, NormPlacement
-from grokkit.settings import LATER
+from grokkit.settings import OMIT_IF_DEFAULT, later
 
 InitKind = Literal["uniform", "lecun", "kaiming"]
+WeightStreams = Literal["array", "one"]
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,10 @@ class ModelSpec:
         toeplitz_length: s, over how many tokens the initial embeddings of the numbers
             resemble each other, which makes their covariance a Toeplitz matrix: see
             :func:`grokkit.model.initial.smooth`. 0: they are independent.
+        weight_streams: where the random numbers of the initial weights come from. ``array``:
+            each array of weights, and each row of an embedding, has its own, so that models
+            which differ in their distractors or their length share all that they both have.
+            ``one``: all arrays share one stream, as in the runs that were recorded first.
     """
 
     d_model: int = 64
@@ -69,15 +74,16 @@ class ModelSpec:
     output_projection: bool = False
     init_scale: float = 1.0
     embedding_scale: float = 1.0
-    norm: NormPlacement = field(default="none", metadata=LATER)
-    norm_kind: NormKind = field(default="layer", metadata=LATER)
-    norm_eps: float = field(default=1e-5, metadata=LATER)
-    norm_affine: bool = field(default=True, metadata=LATER)
-    readout_scale: float = field(default=1.0, metadata=LATER)
-    layers: int = field(default=1, metadata=LATER)
-    causal: bool = field(default=False, metadata=LATER)
-    init: InitKind = field(default="uniform", metadata=LATER)
-    toeplitz_length: float = field(default=0.0, metadata=LATER)
+    norm: NormPlacement = field(default="none", metadata=OMIT_IF_DEFAULT)
+    norm_kind: NormKind = field(default="layer", metadata=OMIT_IF_DEFAULT)
+    norm_eps: float = field(default=1e-5, metadata=OMIT_IF_DEFAULT)
+    norm_affine: bool = field(default=True, metadata=OMIT_IF_DEFAULT)
+    readout_scale: float = field(default=1.0, metadata=OMIT_IF_DEFAULT)
+    layers: int = field(default=1, metadata=OMIT_IF_DEFAULT)
+    causal: bool = field(default=False, metadata=OMIT_IF_DEFAULT)
+    init: InitKind = field(default="uniform", metadata=OMIT_IF_DEFAULT)
+    toeplitz_length: float = field(default=0.0, metadata=OMIT_IF_DEFAULT)
+    weight_streams: WeightStreams = field(default="array", metadata=later("one"))
 
     def __post_init__(self) -> None:
         for name in ("d_model", "d_mlp", "heads", "layers"):
@@ -89,6 +95,7 @@ class ModelSpec:
         check_choice("norm", self.norm, get_args(NormPlacement))
         check_choice("norm_kind", self.norm_kind, get_args(NormKind))
         check_choice("init", self.init, get_args(InitKind))
+        check_choice("weight_streams", self.weight_streams, get_args(WeightStreams))
         for name in ("output_projection", "norm_affine", "causal"):
             if not isinstance(getattr(self, name), bool):
                 refuse(name, getattr(self, name), "True, False")

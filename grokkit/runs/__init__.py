@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 RECIPES: dict[str, Callable[[], list[RunSpec]]] = {
-    "classroom": lambda: grid(presets["classroom"], seed=range(5)),
+    "classroom": lambda: grid(presets["classroom"], weight_streams=["one"], seed=range(5)),
     "live": lambda: [presets["live"]],
 }
 """What each recording is a recording of."""

@@ -51,7 +51,9 @@ STEPS = 127
 def _field(function: str) -> RunSpec:
     """Seed 0 of an arm of the experiment ``med-tracking``, at classroom size."""
     task = PrimeField(function, p=47, train_fraction=0.4)  # type: ignore[arg-type]
-    base = presets["uniformity"].with_(task=task, record_every=50, features=True)
+    base = presets["uniformity"].with_(
+        weight_streams="one", task=task, record_every=50, features=True
+    )
     return base.with_(epochs=8000, stop_after=500, learning_rate=2e-3, init="lecun")
 
 

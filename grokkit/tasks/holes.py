@@ -26,7 +26,7 @@ from jaxtyping import Bool, Int
 from torch import Tensor
 
 from grokkit.errors import check_choice, check_int, refuse
-from grokkit.settings import LATER
+from grokkit.settings import OMIT_IF_DEFAULT
 from grokkit.tasks.split import SplitKind
 
 HoleKind = Literal["none", "square", "strip"]
@@ -43,8 +43,8 @@ class Hole:
         hole_edge: the last number inside; None where there is no hole.
     """
 
-    hole: HoleKind = field(default="none", metadata=LATER)
-    hole_edge: int | None = field(default=None, metadata=LATER)
+    hole: HoleKind = field(default="none", metadata=OMIT_IF_DEFAULT)
+    hole_edge: int | None = field(default=None, metadata=OMIT_IF_DEFAULT)
 
     def check_hole(self, p: int, train_fraction: float, split: SplitKind) -> None:
         """Refuse a hole that makes no sense in a table of p by p pairs.
