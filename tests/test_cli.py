@@ -231,6 +231,19 @@ BAD = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("words", "field"), [("--p 997", "p: got 997"), ("--d-model 10000000", "d_model: got 10000000")]
+)
+def test_what_cannot_fit_the_memory_is_refused_by_its_size(
+    words: str, field: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setattr("grokkit.engine.memory.machine_memory", lambda: 8 * 2**30)
+    assert main(["train", *words.split(), "--out", "new"]) == 2
+    pattern = rf"grokkit train: {field}; allowed: what fits 8.0 GiB; this needs about [\d.]+ GiB\n"
+    assert re.fullmatch(pattern, capsys.readouterr().err)
+    assert not Path("new").exists()
+
+
 @pytest.mark.parametrize("words, field, given, allowed", BAD, ids=[bad[0] for bad in BAD])
 def test_bad_input_is_refused_in_one_line_and_nothing_is_written(
     words: str,

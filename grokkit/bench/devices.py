@@ -33,7 +33,7 @@ def device_report(
 
 def group_times(
     spec: RunSpec, device: str, sizes: Sequence[int], seconds: float
-) -> list[dict[str, float]]:
+) -> list[dict[str, float | int]]:
     """What :func:`device_report` says, as a row of numbers for each size."""
     where, rows = torch.device(device), []
     for size in sizes:
@@ -55,7 +55,7 @@ def group_times(
     return rows
 
 
-def group_table(rows: Sequence[Mapping[str, float]]) -> str:
+def group_table(rows: Sequence[Mapping[str, float | int]]) -> str:
     """Rows of numbers as a table."""
     lines = ["  ".join(rows[0])] if rows else []
     lines += ["  ".join(f"{value:{len(n)}.4g}" for n, value in row.items()) for row in rows]

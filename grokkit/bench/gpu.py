@@ -49,7 +49,7 @@ class Task:
     def spec(self) -> RunSpec:
         """The run of the equality parts: the live preset, or a tiny one."""
         live = presets["live"].with_(stop_after=0)
-        small = {"p": 11, "d_model": 16, "d_mlp": 32, "epochs": 300, "record_every": 5}
+        small = {"p": 11, "d_model": 16, "d_mlp": 32, "epochs": 100, "record_every": 5}
         return live.with_(**small) if self.quick else live
 
     @property
@@ -113,7 +113,8 @@ def epochs(task: Task) -> Found:
     lines = [f"{run:4d}  " + "  ".join(f"{e!s:>9}" for e in row) for run, row in enumerate(rows)]
     head = "seed  memorised    grokked  on the CPU    grokked"
     same = sum(row[:2] == row[2:] for row in rows)
-    return "\n".join([head, *lines, f"equal: {same} of {len(rows)} seeds"]), rows, None
+    lines.append(f"equal: {same} of {len(rows)} seeds, at a record every {task.spec.record_every}")
+    return "\n".join([head, *lines]), rows, None
 
 
 def precisions(task: Task) -> Found:

@@ -22,6 +22,7 @@ from grokkit.engine.choose_step import choose_step
 from grokkit.engine.controls import MLPSphere, QKPenalty
 from grokkit.engine.feature_probes import FeatureProbes
 from grokkit.engine.interrupts import interrupts_held
+from grokkit.engine.memory import check_memory
 from grokkit.engine.minibatches import Minibatches
 from grokkit.engine.precision import master_dtype, products_in
 from grokkit.engine.probes import Probes
@@ -62,6 +63,7 @@ class Trainer:
         dtype = master_dtype(spec.precision)
         data = [one.task.build(one.seed) for one in specs]
         shape = data[0]
+        check_memory(specs, shape, self.device)
         sizes = sorted({len(one.train) for one in data})
         if len(sizes) > 1:
             refuse("specs", f"train sets of {sizes} examples", "train sets of one size")
