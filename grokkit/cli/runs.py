@@ -86,6 +86,8 @@ def record(name: str, *, folder: Path | None = None) -> int:
         by = "grokkit reproduce NAME --record makes those of the experiments"
         refuse("name", name, f"{', '.join(runs.RECIPES)}; {by}")
     file = runs.path(name)
+    if folder is not None and not folder.is_dir():
+        refuse("folder", str(folder), "a folder that is there")
     check_writable("folder", file if folder is None else folder / file.name)
     print(f"wrote {runs.record(name, into=folder)}")
     return 0
