@@ -16,7 +16,7 @@ JUPYTER_ARGS ?=
 # How many tests to run at once.
 JOBS ?= 2
 
-.PHONY: help lab test gpu notebooks format
+.PHONY: help lab test gpu notebooks site playground format
 .DELETE_ON_ERROR:
 
 help:
@@ -26,6 +26,7 @@ help:
 	@echo 'make test       install the tools and run every check: lint, types, tests, lessons'
 	@echo 'make gpu        judge this machine'"'"'s GPU in eight minutes; what it finds goes into gpu/'
 	@echo 'make notebooks  run the lessons anew and write the notebooks from course/*.py and solutions/*.py'
+	@echo 'make site       build the course as static pages, into build/site'
 	@echo 'make format     put the code into shape'
 
 # JupyterLab refuses to run as root unless told so; in a container root is the only user.
@@ -45,6 +46,13 @@ gpu: $(VENV)/.course
 notebooks: $(VENV)/.dev
 	$(BIN)/grokkit notebooks build
 	$(BIN)/grokkit notebooks exercises
+
+site: $(VENV)/.dev
+	$(BIN)/python course/site/build.py
+
+# Needs clang and wasm-ld; what it builds is committed.
+playground:
+	sh course/playground/build.sh
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .

@@ -4,14 +4,13 @@ Tasks, priors and optimizers are each a family of frozen dataclasses. A registry
 every member a name, ``kind``, under which the command line and saved specs know it.
 """
 
-import dataclasses
-import importlib
-import os
+import hashlib
+import inspect
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache
-from importlib.metadata import entry_points
-from typing import Generic, TypeVar
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields
+from types import FunctionType
+from typing import Any, Generic, TypeVar
 
 from grokkit.errors import refuse
 
@@ -19,86 +18,21 @@ T = TypeVar("T")
 C = TypeVar("C", bound=type)
 
 
-ENTRY_POINTS = "grokkit.kinds"
-"""The entry points of installed packages whose modules register kinds."""
-
-_SETTINGS: dict[str, dict[str, tuple[str, ...]]] = {}
-"""The names of settings by part of a spec, and within a part by kind."""
-
-
-def claim(part: str, kind: str, names: Iterable[str]) -> None:
-    """Note which settings a part of a spec has: a setting is known by its name alone.
-
-    Args:
-        part: the part of the spec: ``"task"``, ``"model"``, ...
-        kind: which kind of that part; a kind may claim again, and so change its names.
-        names: the names of its settings.
-
-    Raises:
-        SettingError: another part has a setting of one of these names.
-    """
-    names = tuple(names)
-    for other, kinds in _SETTINGS.items():
-        taken = [name for theirs in kinds.values() for name in theirs if name in names]
-        if other != part and taken:
-            allowed = f"a name that is not a setting of the {other}, as {taken[0]} is"
-            refuse(f"{kind}.{taken[0]}", taken[0], allowed)
-    _SETTINGS.setdefault(part, {})[kind] = names
-
-
-def kinds_with(name: str) -> list[str]:
-    """The kinds that have a setting of this name: ``["optimizer adam", "optimizer adamw"]``."""
-    found = [
-        f"{p} {kind}" for p, kinds in _SETTINGS.items() for kind in kinds if name in kinds[kind]
-    ]
-    return sorted(found)
-
-
-def import_kinds(modules: Iterable[str] = ()) -> None:
-    """Import what registers kinds: modules by name, and all entry points ``grokkit.kinds``.
-
-    Modules in the working directory are found too, as by ``python -m``.
-
-    Args:
-        modules: names as in an import statement: ``"my_project.tasks"``.
-
-    Raises:
-        SettingError: a module cannot be imported; the message says why.
-    """
-    if os.getcwd() not in sys.path:
-        sys.path.append(os.getcwd())
-    for module in modules:
-        _import(module)
-    _import_entry_points()
-
-
-@cache
-def _import_entry_points() -> None:
-    for point in entry_points(group=ENTRY_POINTS):
-        _import(point.value)
-
-
-def _import(module: str) -> None:
-    try:
-        importlib.import_module(module)
-    except Exception as problem:
-        why = f"{type(problem).__name__}: {problem}"
-        refuse("import", module, f"a module that can be imported ({why})")
-
-
 class Registry(Mapping[str, type[T]], Generic[T]):
     """The classes of one family by name.
 
     Args:
         family: what is registered, singular, for messages: ``"task"``.
-        part: whether the family is a part of a spec, so that no other part may have a
-            setting of the same name.
+
+    Attributes:
+        owner_elsewhere: what has a setting of a name already, outside of this family; settings
+            are known by their names alone.
     """
 
-    def __init__(self, family: str, part: bool = True) -> None:
+    def __init__(self, family: str) -> None:
         self.family = family
-        self.part = part
         self._members: dict[str, type[T]] = {}
+        self.owner_elsewhere: Callable[[str], str | None] = lambda name: None
 
     def register(self, kind: str) -> Callable[[C], C]:
         """A class decorator that adds a frozen dataclass to the family as ``kind``.
@@ -106,8 +40,9 @@ class Registry(Mapping[str, type[T]], Generic[T]):
         Registering a name again replaces it, so a notebook cell can be run twice.
 
         Raises:
-            TypeError: the class is not a frozen dataclass; a spec could not be hashed.
-            SettingError: another part of a spec has a setting of the same name as a field.
+            TypeError: the class is not a frozen dataclass, so that a spec could not be hashed,
+                or lacks a method that every member of the family has.
+            SettingError: a field has the name of a setting that belongs to something else.
         """
 
         def add(cls: C) -> C:
@@ -116,8 +51,16 @@ class Registry(Mapping[str, type[T]], Generic[T]):
             params = vars(cls).get("__dataclass_params__")
             if params is None or not params.frozen:
                 raise TypeError(f"{cls.__name__}: a {self.family} must be a frozen dataclass")
-            if self.part:
-                claim(self.family, kind, [f.name for f in dataclasses.fields(cls)])
+            missing = sorted(getattr(cls, "__abstractmethods__", ()))
+            if missing:
+                needed = f"needs {', '.join(missing)}, as every {self.family} does"
+                raise TypeError(f"{cls.__name__}: {needed}")
+            for field in fields(cls):
+                if owner := self.owner_elsewhere(field.name):
+                    allowed = f"another name for this field: {owner} has a setting {field.name}"
+                    refuse(field.name, cls.__name__, allowed)
+            if not cls.__module__.startswith("grokkit."):
+                cls.source = source_digest(cls)  # pyright: ignore[reportAttributeAccessIssue]
             cls.kind = kind  # pyright: ignore[reportAttributeAccessIssue]
             self._members[kind] = cls  # pyright: ignore[reportArgumentType]
             return cls
@@ -131,8 +74,6 @@ class Registry(Mapping[str, type[T]], Generic[T]):
             SettingError: nothing of that name is registered.
         """
         if kind not in self._members:
-            _import_entry_points()
-        if kind not in self._members:
             allowed = ", ".join(sorted(self._members))
             refuse(self.family, kind, allowed)
         return self._members[kind]
@@ -145,3 +86,30 @@ class Registry(Mapping[str, type[T]], Generic[T]):
 
     def __len__(self) -> int:
         return len(self._members)
+
+
+def source_digest(cls: type[Any]) -> str:
+    """Sixteen hexadecimal digits of the source that defines a class: an edited kind is another.
+
+    Of a module, the whole, since what a class does may stand anywhere in it; of a notebook or
+    a script, whose other lines change from run to run, the methods of the class.
+    """
+    text = None
+    if cls.__module__ != "__main__":
+        text = _source(sys.modules.get(cls.__module__))
+    if text is None:
+        functions = [one for base in cls.__mro__ for one in vars(base).values()]
+        functions = [getattr(one, "fget", None) or one for one in functions]
+        mine = [one for one in functions if getattr(one, "__module__", "") == cls.__module__]
+        # What dataclass makes follows from the fields, which a spec has: its file is no file.
+        texts = [_source(one) for one in map(inspect.unwrap, mine) if isinstance(one, FunctionType)]
+        text = "\n".join(filter(None, texts))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _source(thing: Any) -> str | None:
+    """The source of a module or a function; None where there is none, as at a plain prompt."""
+    try:
+        return inspect.getsource(thing)
+    except (OSError, TypeError):
+        return None

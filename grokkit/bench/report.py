@@ -10,7 +10,7 @@ from grokkit.bench.measure import Measurement
 
 _WHAT = {
     "textbook": "textbook loop: every query, autograd, evaluated as rarely",
-    "careful": "the same, MLP at the last position only",
+    "careful": "the core: the same, the last position as the only query",
     "ours": "grokkit, all records included",
     "step": "  of it: loss and gradient",
     "autograd": "    the same by autograd, as other models and priors are",

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, NoReturn, Union, get_args, get_origin, get_type_hints
 
 from grokkit.errors import refuse
-from grokkit.registry import kinds_with
 
 REQUIRED = inspect.Parameter.empty
 
@@ -66,10 +65,18 @@ class Parser:
         prog: how the command is called.
         about: what it does, for its help.
         help: whether it knows ``--help``.
+        elsewhere: what has a flag of a name that is unknown here, for the message.
     """
 
-    def __init__(self, prog: str, about: str = "", help: bool = True) -> None:
+    def __init__(
+        self,
+        prog: str,
+        about: str = "",
+        help: bool = True,
+        elsewhere: Callable[[str], list[str]] = lambda name: [],
+    ) -> None:
         self.prog = prog
+        self.elsewhere = elsewhere
         self.kinds: dict[str, Any] = {}
         self._parser = argparse.ArgumentParser(
             prog=prog,
@@ -146,7 +153,7 @@ class Parser:
             refuse("argument", rest[0], f"flags only; {see} them")
         flag, equals, value = rest[at].partition("=")
         name = flag.strip("-").replace("-", "_")
-        if flag.startswith("--") and (others := kinds_with(name)):
+        if flag.startswith("--") and (others := self.elsewhere(name)):
             value = value if equals else " ".join(rest[at + 1 : at + 2])
             refuse(name, value, f"a setting of {', '.join(others)} only")
         close = difflib.get_close_matches(name, [name.rstrip("_") for name in self.kinds], n=1)

@@ -5,7 +5,6 @@ from pathlib import Path
 
 from grokkit.cli import complain
 from grokkit.cli.options import call
-from grokkit.registry import import_kinds
 
 PROG = "grokkit sweep"
 
@@ -49,7 +48,7 @@ def sweep(
     """
     from grokkit.cli.train import diverged
     from grokkit.diagnostics import grok_epoch
-    from grokkit.runtime import load_sweep, sweep
+    from grokkit.runtime import import_kinds, load_sweep, sweep
     from grokkit.runtime.run import check_device
 
     import_kinds(import_)

@@ -13,7 +13,7 @@ from grokkit.engine.interrupts import interrupts_held
 from grokkit.engine.presets import presets
 from grokkit.engine.spec import FAMILIES, PARTS, RunSpec
 from grokkit.errors import SettingDropped, SettingError, check_choice, refuse
-from grokkit.registry import claim, import_kinds
+from grokkit.runtime.kinds import import_kinds
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -49,7 +49,6 @@ class Output:
 
 
 OUTPUT = [f.name for f in dataclasses.fields(Output)]
-claim("command line", "train", ["preset", "import", *OUTPUT])  # so that no kind has such a flag
 
 
 def main(argv: Sequence[str]) -> int:
@@ -111,7 +110,11 @@ def read(argv: Sequence[str]) -> tuple[RunSpec, Output]:
             start = presets[name].with_(**kinds)
         except SettingError:  # a flag may mend it; if none does, it is refused below
             start = RunSpec().with_(**kinds)
-    parser = Parser(PROG, ABOUT)
+    for taken in {"preset", *OUTPUT} & start.settings().keys():
+        refuse(
+            taken, start.settings()[taken], f"another name for this setting: {PROG} has --{taken}"
+        )
+    parser = Parser(PROG, ABOUT, elsewhere=RunSpec.kinds_with)
     parser.add(_kind_options(name, start), "kinds")
     parser.add([o for o in options_of(RunSpec, vars(start)) if o.name not in PARTS], "run")
     for part in PARTS:

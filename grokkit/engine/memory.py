@@ -1,7 +1,7 @@
-"""How many runs of a kind fit on a device at once."""
+"""How much memory a run takes, and how many fit on a device at once."""
 
 import os
-from collections.abc import Sequence
+from pathlib import Path
 
 import torch
 
@@ -13,43 +13,7 @@ SHARE = 0.8
 """The share of a GPU's free memory that is planned with."""
 
 
-def check_memory(specs: Sequence[RunSpec], data: TaskData, device: torch.device) -> None:
-    """Refuse a group that is sure not to fit, before its arrays are made.
-
-    Args:
-        specs: the runs of the group.
-        data: the data of the first of them.
-        device: where they are trained.
-
-    Raises:
-        SettingError: it needs more memory than the device has; the message names the setting
-            that makes it so large, and says how much is needed and how much is there.
-    """
-    if device.type == "cuda":
-        there = torch.cuda.get_device_properties(device).total_memory
-    else:
-        there = machine_memory()
-    model = specs[0].model
-    need, weights = (len(specs) * size for size in _bytes(specs[0], data))
-    if there is None or need <= there:
-        return
-    settings = specs[0].settings()
-    field = "d_model" if model.d_model >= model.d_mlp else "d_mlp"
-    if weights < need / 2:
-        field = next((name for name in ("p", "bits", "symbols") if name in settings), "task")
-    allowed = f"what fits {there / 2**30:.1f} GiB; this needs about {need / 2**30:.1f} GiB"
-    refuse(field, settings[field], allowed)
-
-
-def machine_memory() -> int | None:
-    """The memory of this machine in bytes, where the system says."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):
-        return None
-
-
-def bytes_per_run(spec: RunSpec) -> int:
+def bytes_per_run(spec: RunSpec, data: TaskData | None = None) -> int:
     """About how much memory one more run of a group takes.
 
     Counted are the arrays with a row for every example: hidden layer, logits, their
@@ -59,12 +23,9 @@ def bytes_per_run(spec: RunSpec) -> int:
 
     Args:
         spec: one of the runs.
+        data: its data; None: they are built.
     """
-    return _bytes(spec, spec.task.build(spec.seed))[0]
-
-
-def _bytes(spec: RunSpec, data: TaskData) -> tuple[int, int]:
-    """The memory of a run, and how much of it is for its parameters."""
+    data = data or spec.task.build(spec.seed)
     model = spec.model
     width = 3 * model.d_mlp + 4 * data.n_classes
     # For each read: a score, its attention and gradients, and four 8-byte indices.
@@ -76,7 +37,7 @@ def _bytes(spec: RunSpec, data: TaskData) -> tuple[int, int]:
     matrices = model.d_model * (4 * model.d_model + data.n_tokens + data.max_length + model.d_mlp)
     parameters = matrices + model.d_mlp * max(data.n_classes, model.d_model)
     size = 8 if spec.precision == "float64" else 4
-    return size * (rows + 6 * parameters), size * 6 * parameters
+    return size * (rows + 6 * parameters)
 
 
 def runs_that_fit(spec: RunSpec, device: torch.device) -> int:
@@ -90,3 +51,42 @@ def runs_that_fit(spec: RunSpec, device: torch.device) -> int:
         return 1
     free, _ = torch.cuda.mem_get_info(device)
     return max(1, int(SHARE * free / bytes_per_run(spec)))
+
+
+def check_memory(spec: RunSpec, data: TaskData, runs: int, device: torch.device) -> None:
+    """Refuse a group that is larger than the memory of the machine or the GPU.
+
+    Args:
+        spec: one of the runs.
+        data: its data.
+        runs: how many they are.
+        device: where they are to be trained.
+
+    Raises:
+        SettingError: naming how much they need and how much there is.
+    """
+    there = total_memory(device)
+    needed = runs * bytes_per_run(spec, data)
+    if there is not None and needed > there:
+        sizes = f"{len(data.train)} train and {len(data.test)} test examples"
+        what = f"about {_gib(needed)} for {runs} x {sizes} of {data.n_classes} classes"
+        allowed = f"at most {_gib(there)}, all there is; p, train_fraction, draws and d_mlp count"
+        refuse("memory", what, allowed)
+
+
+def total_memory(device: torch.device) -> int | None:
+    """The bytes of the GPU, or those that this process may use; None where nobody says."""
+    if device.type == "cuda":
+        return torch.cuda.get_device_properties(device).total_memory
+    try:
+        there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return None
+    try:
+        return min(there, int(Path("/sys/fs/cgroup/memory.max").read_text()))
+    except (OSError, ValueError):  # no such limit
+        return there
+
+
+def _gib(size: int) -> str:
+    return f"{size / 2**30:.1f} GiB"

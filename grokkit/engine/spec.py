@@ -8,6 +8,7 @@ field names are all different, so a setting is known by its own name alone:
 
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass, field, fields
+from functools import partial
 from typing import Any, ClassVar
 
 from grokkit.engine.accelerators import AcceleratorSpec, NoAccelerator, accelerators
@@ -16,10 +17,10 @@ from grokkit.engine.files import check_file
 from grokkit.engine.optimizers import AdamW, OptimizerSpec, is_number, optimizers
 from grokkit.engine.precision import PRECISIONS, Precision
 from grokkit.engine.priors import KLPrior, Prior, priors
-from grokkit.engine.spec_kinds import TRANSFORMER, NestedSpec, grid, register_spec
+from grokkit.engine.spec_kinds import TRANSFORMER, Spec, grid, register_spec
 from grokkit.errors import check_choice, check_int, refuse
 from grokkit.model.spec import ModelSpec
-from grokkit.registry import Registry, claim
+from grokkit.registry import Registry
 from grokkit.settings import OMIT_IF_DEFAULT
 from grokkit.tasks import ModularAddition, Task, tasks
 
@@ -46,7 +47,7 @@ PARTS: Mapping[str, type[Any]] = {
 
 @register_spec(TRANSFORMER)
 @dataclass(frozen=True)
-class RunSpec(NestedSpec):
+class RunSpec(Spec):
     """One training run.
 
     Attributes:
@@ -137,6 +138,16 @@ class RunSpec(NestedSpec):
         return inputs * getattr(self.task, "draws", 1)
 
 
-for _part in PARTS.keys() - FAMILIES.keys():
-    claim(_part, _part, [f.name for f in fields(PARTS[_part])])  # pyright: ignore
-claim("run", "run", [f.name for f in fields(RunSpec)])
+def _owner(family: str, name: str) -> str | None:
+    """What has a setting of this name already, outside of a family."""
+    if name in {f.name for f in fields(RunSpec)}:
+        return "a run"
+    for part, base in PARTS.items():
+        kinds = FAMILIES[part].values() if part in FAMILIES else [base]
+        if part != family and any(name in {f.name for f in fields(kind)} for kind in kinds):
+            return f"the {part}"
+    return None
+
+
+for _family, _registry in FAMILIES.items():
+    _registry.owner_elsewhere = partial(_owner, _family)

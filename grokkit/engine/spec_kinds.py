@@ -7,7 +7,7 @@ runs as they take all others::
 
     @register_spec("images")
     @dataclass(frozen=True)
-    class ImageSpec(NestedSpec): ...
+    class ImageSpec(Spec): ...
 
     @register_trainer("images")
     class ImageTrainer: ...
@@ -33,60 +33,11 @@ from torch import Tensor
 
 from grokkit.engine.records import Records
 from grokkit.errors import SettingDropped, check_int, refuse
-from grokkit.registry import Registry, kinds_with
-from grokkit.settings import earlier, plain
+from grokkit.registry import Registry
+from grokkit.settings import earlier, plain, reading
 
 MOST_RUNS = 1_000_000
 """More runs than this in one grid are a slip of the pen."""
-
-
-@runtime_checkable
-class Spec(Protocol):
-    """Everything that decides a run, in one frozen value; equal specs, equal runs."""
-
-    @property
-    def seed(self) -> int:
-        """Names all that is random in the run."""
-        ...
-
-    @property
-    def epochs(self) -> int:
-        """The number of passes over the train set, unless the run stops early."""
-        ...
-
-    def with_(self, /, **changes: Any) -> "Spec":
-        """A copy with some settings changed, each by its own name."""
-        ...
-
-    def settings(self) -> dict[str, Any]:
-        """Every setting by its own name; ``task`` is the kind of task."""
-        ...
-
-    def to_dict(self) -> dict[str, Any]:
-        """The spec as plain values, for JSON; :func:`spec_from_dict` reads them."""
-        ...
-
-    def to_json(self) -> str:
-        """The spec as one line of JSON; :func:`read_spec` reads it."""
-        ...
-
-    def check(self) -> None:
-        """Refuse what a trainer would refuse, as far as that can be known without data.
-
-        Raises:
-            SettingError: a file that the run needs is not there, or a size is impossible.
-        """
-        ...
-
-    def group_key(self) -> tuple[object, ...]:
-        """Specs with equal keys can be trained together, along one run axis."""
-        ...
-
-    def epoch_seconds(self) -> float:
-        """About the seconds of an epoch on one core, within a factor of three."""
-        ...
-
-    def __hash__(self) -> int: ...
 
 
 @runtime_checkable
@@ -146,57 +97,29 @@ class GroupTrainer(Protocol):
 TRANSFORMER = "transformer"
 """The kind of a spec whose JSON names none."""
 
-spec_kinds: Registry[Any] = Registry("spec", part=False)
+spec_kinds: Registry[Any] = Registry("spec")
 """The classes of specs by kind."""
 
 register_spec = spec_kinds.register
 """A class decorator that adds a frozen dataclass of settings to the kinds of specs."""
 
-_trainers: dict[str, Callable[..., GroupTrainer]] = {}
-
-T = TypeVar("T", bound=Callable[..., GroupTrainer])
+N = TypeVar("N", bound="Spec")
 
 
-def register_trainer(kind: str) -> Callable[[T], T]:
-    """A class decorator: this trains the specs of that kind, ``Trainer(specs, device, first)``."""
+class Spec:
+    """Everything that decides a run, in one frozen value; equal specs, equal runs.
 
-    def add(trainer: T) -> T:
-        _trainers[kind] = trainer
-        return trainer
-
-    return add
-
-
-def start_trainer(
-    specs: Sequence[Spec], device: torch.device | str = "cpu", first: int = 0
-) -> GroupTrainer:
-    """A trainer for a group of specs of one kind, before its first epoch.
-
-    Args:
-        specs: the runs.
-        device: where they are trained.
-        first: the number of the first run, for messages.
-
-    Raises:
-        SettingError: nothing trains specs of this kind, or they cannot be trained as a group.
-    """
-    kind = getattr(specs[0], "kind", type(specs[0]).__name__)
-    if kind not in _trainers:
-        refuse("specs", kind, ", ".join(sorted(_trainers)))
-    return _trainers[kind](specs, device, first)
-
-
-N = TypeVar("N", bound="NestedSpec")
-
-
-class NestedSpec:
-    """The base of a spec: settings of its own, and parts with settings of theirs.
-
-    All settings have different names, so that each is known by its own name alone.
+    The base of every kind of spec: a frozen dataclass of settings, some of which are parts with
+    settings of theirs. All settings have different names, so that each is known by its own name
+    alone.
 
     Attributes:
         PARTS: the parts by name, and what each of them must be.
         FAMILIES: the parts that come in several kinds, and where these are registered.
+        seed: names all that is random in the run.
+        epochs: the number of passes over the train set, unless the run stops early.
+        record_every: the number of epochs between two records.
+        stop_after: how many epochs to go on once the run has grokked; None: to the end.
     """
 
     PARTS: ClassVar[Mapping[str, type[Any]]]
@@ -217,6 +140,26 @@ class NestedSpec:
         check_int("record_every", self.record_every, 1)
         if self.stop_after is not None:
             check_int("stop_after", self.stop_after, 0)
+
+    # What each kind of spec says.
+
+    def check(self) -> None:
+        """Refuse what a trainer would refuse, as far as that can be known without data.
+
+        Raises:
+            SettingError: a file that the run needs is not there, or a size is impossible.
+        """
+        raise NotImplementedError
+
+    def group_key(self) -> tuple[object, ...]:
+        """Specs with equal keys can be trained together, along one run axis."""
+        raise NotImplementedError
+
+    def epoch_seconds(self) -> float:
+        """About the seconds of an epoch on one core, within a factor of three."""
+        raise NotImplementedError
+
+    # What all have in common.
 
     def with_(self: N, /, **changes: Any) -> N:
         """A copy with some settings changed, each by its own name.
@@ -258,10 +201,15 @@ class NestedSpec:
         own = {name: _python(value) for name, value in changes.items()}
         return dataclasses.replace(self, **own)  # pyright: ignore[reportArgumentType]
 
+    @classmethod
+    def kinds_with(cls, name: str) -> list[str]:
+        """The kinds that have a setting: ``["optimizer adam", "optimizer adamw"]``."""
+        kinds = ((part, kind, one) for part, of in cls.FAMILIES.items() for kind, one in of.items())
+        return sorted(f"{part} {kind}" for part, kind, one in kinds if name in _names(one))
+
     def _refuse_unknown(self, name: str, value: Any, known: Iterable[str]) -> NoReturn:
         """Refuse a setting that a spec does not have."""
-        others = [kind for kind in kinds_with(name) if kind.split()[0] in self.FAMILIES]
-        if others:
+        if others := self.kinds_with(name):
             refuse(name, value, f"a setting of {', '.join(others)} only")
         near = difflib.get_close_matches(name, known, n=1)
         nearest = f"; nearest: {near[0]}" if near else ""
@@ -298,6 +246,11 @@ class NestedSpec:
             SettingError: it is a spec of another kind, a kind or a setting is unknown here, or
                 a value is refused.
         """
+        with reading():
+            return cls._read(written)
+
+    @classmethod
+    def _read(cls: type[N], written: Any) -> N:
         rest = _mapping("spec", written)
         kind = rest.pop("kind", TRANSFORMER)
         if kind != cls.kind:
@@ -325,6 +278,40 @@ class NestedSpec:
             refuse(part, value, f"settings of a {part}{kinds}")
         if part in cls.FAMILIES and not hasattr(value, "kind"):
             refuse(part, value, f"a class decorated with @register_{part}(NAME)")
+
+
+_trainers: dict[str, Callable[..., GroupTrainer]] = {}
+
+T = TypeVar("T", bound=Callable[..., GroupTrainer])
+
+
+def register_trainer(kind: str) -> Callable[[T], T]:
+    """A class decorator: this trains the specs of that kind, ``Trainer(specs, device, first)``."""
+
+    def add(trainer: T) -> T:
+        _trainers[kind] = trainer
+        return trainer
+
+    return add
+
+
+def start_trainer(
+    specs: Sequence[Spec], device: torch.device | str = "cpu", first: int = 0
+) -> GroupTrainer:
+    """A trainer for a group of specs of one kind, before its first epoch.
+
+    Args:
+        specs: the runs.
+        device: where they are trained.
+        first: the number of the first run, for messages.
+
+    Raises:
+        SettingError: nothing trains specs of this kind, or they cannot be trained as a group.
+    """
+    kind = getattr(specs[0], "kind", type(specs[0]).__name__)
+    if kind not in _trainers:
+        refuse("specs", kind, ", ".join(sorted(_trainers)))
+    return _trainers[kind](specs, device, first)
 
 
 def spec_from_dict(written: Any) -> Spec:

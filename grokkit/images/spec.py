@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, get_args
 
-from grokkit.engine.spec_kinds import NestedSpec, Presets, register_spec
+from grokkit.engine.spec_kinds import Presets, Spec, register_spec
 from grokkit.errors import check_choice, check_int, check_number, refuse
 from grokkit.images.resnet import ResNetSpec
 from grokkit.images.task import GlyphSum
@@ -19,7 +19,7 @@ KIND = "images"
 
 @register_spec(KIND)
 @dataclass(frozen=True)
-class ImageSpec(NestedSpec):
+class ImageSpec(Spec):
     """One training run of a residual network on images of glyphs.
 
     Attributes:

@@ -16,9 +16,9 @@ from torch.nn import functional as F
 
 from grokkit.engine.interrupts import interrupts_held
 from grokkit.engine.minibatches import Minibatches
-from grokkit.engine.records import Records
+from grokkit.engine.precision import one_thread
 from grokkit.engine.spec_kinds import register_trainer
-from grokkit.engine.trainer import GROKKED, one_thread
+from grokkit.engine.trainer import GROKKED, Records
 from grokkit.errors import refuse
 from grokkit.images.resnet import ResNet18
 from grokkit.images.spec import KIND, ImageSpec

@@ -199,7 +199,7 @@ def save_or_rescue(history: "xr.Dataset", path: Path) -> Path:
 def to_bytes(history: "xr.Dataset") -> bytes:
     """A History as the bytes of a compressed netCDF file.
 
-    HDF5 keeps a checksum of each record; one of everything else is an attribute of the file.
+    An attribute is a checksum of it all, since HDF5 notices no change in a coordinate.
     """
     encoding = {
         name: {"zlib": True, "complevel": 6, "fletcher32": True} for name in history.data_vars
@@ -215,17 +215,19 @@ def to_bytes(history: "xr.Dataset") -> bytes:
 
 
 def _checksum(history: "xr.Dataset") -> int:
-    """CRC-32 over attributes, and over names, axes and values of all coordinates."""
+    """CRC-32 over all names, attributes and values."""
     facts = {str(name): value for name, value in history.attrs.items() if name != "checksum"}
+    for name, values in history.variables.items():
+        facts[f"variable {name}"] = [values.dims, values.shape, values.attrs]
     total = zlib.crc32(json.dumps(facts, sort_keys=True, default=str).encode())
-    for name, values in sorted(history.coords.items()):
+    for _, values in sorted(history.variables.items()):
         array = values.values
         if array.dtype.kind in "OU":
             data = "\0".join(map(str, array.flat)).encode()
         else:
             # netCDF knows one nan only.
             data = np.where(array != array, np.nan, array).astype(array.dtype).tobytes()
-        total = zlib.crc32(f"{name} {values.dims} {array.shape} ".encode() + data, total)
+        total = zlib.crc32(data, total)
     return total
 
 
@@ -275,7 +277,7 @@ def from_bytes(data: bytes, name: str) -> "xr.Dataset":
     if version > FORMAT:
         raise ValueError(f"{name}: History format {version}; this grokkit reads up to {FORMAT}")
     if checksum not in (None, _checksum(history)):
-        raise ValueError(f"{name}: damaged: its checksum does not fit its coordinates")
+        raise ValueError(f"{name}: damaged: its checksum does not fit what it holds")
     return history
 
 

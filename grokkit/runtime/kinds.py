@@ -9,14 +9,37 @@ that is installed may name them in its entry points ``grokkit.kinds``::
     mine = "my_package.kinds"
 """
 
+import importlib
 import importlib.util
-import inspect
+import os
 import pickle
 import sys
-from collections.abc import Iterator, Sequence
-from types import FunctionType
+from collections.abc import Iterable, Sequence
+from importlib.metadata import entry_points
 
 from grokkit.engine.spec_kinds import Spec
+from grokkit.errors import refuse
+
+GROUP = "grokkit.kinds"
+"""The entry points by which an installed package registers its kinds."""
+
+
+def import_kinds(modules: Iterable[str] = ()) -> None:
+    """Import what registers kinds: modules by name, and all entry points ``grokkit.kinds``.
+
+    Modules in the working directory are found too, as by ``python -m``.
+
+    Raises:
+        SettingError: a module cannot be imported; the message says why.
+    """
+    if os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())
+    for module in [*modules, *(point.value for point in entry_points(group=GROUP))]:
+        try:
+            importlib.import_module(module)
+        except Exception as problem:
+            why = f"{type(problem).__name__}: {problem}"
+            refuse("import", module, f"a module that can be imported ({why})")
 
 
 def own_kinds(specs: Sequence[Spec]) -> dict[type, str]:
@@ -42,33 +65,5 @@ def why_not_remote(specs: Sequence[Spec]) -> str | None:
 
 
 def sources(spec: Spec) -> dict[str, str]:
-    """The source that defines each kind of one's own: a run is another one once it changes.
-
-    Of a module, the whole, since what a class does may stand anywhere in it; of a notebook or
-    a script, whose other lines change from run to run, the methods of the class.
-    """
-    return {kind: "\n".join(_source(cls)) for cls, kind in own_kinds([spec]).items()}
-
-
-def _source(cls: type) -> Iterator[str]:
-    if cls.__module__ != "__main__":
-        try:
-            yield inspect.getsource(sys.modules[cls.__module__])
-            return
-        except (OSError, TypeError, KeyError):
-            pass  # made in memory
-    for base in cls.__mro__:
-        if base.__module__ == cls.__module__:
-            for function in vars(base).values():
-                function = inspect.unwrap(getattr(function, "fget", None) or function)
-                # What dataclass makes follows from the fields, which the spec has.
-                if isinstance(function, FunctionType) and function.__qualname__ in _own(base):
-                    try:
-                        yield inspect.getsource(function)
-                    except (OSError, TypeError):
-                        yield function.__code__.co_code.hex()
-
-
-def _own(cls: type) -> set[str]:
-    generated = ("__init__", "__repr__", "__eq__", "__hash__", "__setattr__", "__delattr__")
-    return {f"{cls.__qualname__}.{name}" for name in vars(cls) if name not in generated}
+    """For each kind of one's own, a digest of the source that defined it when it registered."""
+    return {kind: vars(cls).get("source", "") for cls, kind in own_kinds([spec]).items()}

@@ -11,7 +11,7 @@ from grokkit.engine import RunSpec, Trainer, presets
 from grokkit.errors import SettingDropped
 from grokkit.runtime.history import specs_of, to_history
 from grokkit.tasks import DistractorKind, tasks
-from grokkit.viz.live import live_curves
+from grokkit.viz.interactive import live_curves
 from grokkit.viz.style import Picture, png
 from grokkit.widgets.background import Background
 from grokkit.widgets.base import PictureWidget
