@@ -232,7 +232,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(
-    ("words", "gib"), [("--p 997", r"15\.\d GiB"), ("--d-model 10000000", r"\d+\.\d GiB")]
+    ("words", "gib"), [("--p 997", r"14\.\d GiB"), ("--d-model 10000000", r"\d+\.\d GiB")]
 )
 def test_what_cannot_fit_the_memory_is_refused_by_its_size(
     words: str, gib: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

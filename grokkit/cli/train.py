@@ -111,9 +111,8 @@ def read(argv: Sequence[str]) -> tuple[RunSpec, Output]:
         except SettingError:  # a flag may mend it; if none does, it is refused below
             start = RunSpec().with_(**kinds)
     for taken in {"preset", *OUTPUT} & start.settings().keys():
-        refuse(
-            taken, start.settings()[taken], f"another name for this setting: {PROG} has --{taken}"
-        )
+        allowed = f"another name for this setting: {PROG} has a flag --{taken}"
+        refuse(taken, start.settings()[taken], allowed)
     parser = Parser(PROG, ABOUT, elsewhere=RunSpec.kinds_with)
     parser.add(_kind_options(name, start), "kinds")
     parser.add([o for o in options_of(RunSpec, vars(start)) if o.name not in PARTS], "run")

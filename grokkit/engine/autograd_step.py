@@ -42,7 +42,8 @@ class StepOutput:
         """Some examples of each run, each run's own."""
         run = torch.arange(len(rows), device=rows.device).unsqueeze(1)
         parts: dict[str, Any] = {part.name: getattr(self, part.name) for part in fields(self)}
-        return StepOutput(**{n: None if x is None else x[run, rows] for n, x in parts.items()})
+        taken: dict[str, Any] = {n: None if x is None else x[run, rows] for n, x in parts.items()}
+        return StepOutput(**taken)
 
 
 @runtime_checkable

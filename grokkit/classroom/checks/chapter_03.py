@@ -21,7 +21,7 @@ def pooled(d, new_share=None, same_value=False):
 
 
 def mixed(rest=lambda m, a, b: (1 - b) * m, own=lambda v, a, w, b: b * w):
-    """H' from the part of the others and that of the token itself."""
+    """h' from the part of the others and that of the token itself."""
 
     def answer(h, a, v, b, w):
         return own(v, a, w, b) + rest((h - a * v) / (1 - a), a, b)
