@@ -174,7 +174,7 @@ def groups(task: Task) -> Found:
 def parts_of_a_step(task: Task) -> Found:
     """What we fear to be slow on a card, against another way to compute the same."""
     d, tokens, rows = task.spec.model.d_model, 120, 500 if task.quick else 20_000
-    new = {"device": task.device}
+    new: dict[str, Any] = {"device": task.device}
     table = torch.randn(tokens, d, **new)
     index = torch.randint(tokens, (rows, 5), **new)
     weight, one = torch.rand(rows, 5, **new), torch.randn(rows, d, **new)
