@@ -50,7 +50,7 @@ def test_exercises_are_written_and_then_the_check_is_green(capsys: pytest.Captur
 
 def test_a_planted_difference_fails_the_check(checkout: Path, capsys: pytest.CaptureFixture[str]):
     assert main(["notebooks", "exercises"]) == 0
-    path = checkout / "exercises" / "01_small.py"
+    path = checkout / "exercises" / "01_small.ipynb"
     path.write_text(path.read_text().replace("answer = None", "answer = 7"))
     for words, code in (([], 1), (["01"], 1), (["02"], 0)):
         assert main(["notebooks", "check", *words]) == code
