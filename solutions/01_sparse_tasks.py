@@ -74,9 +74,8 @@ def kl_to_oracle(attention, informative):
 # informative, and move attention to them from the other three, evenly:
 
 # %%
-from matplotlib.figure import Figure
-
 from grokkit.viz import LOOKS, style
+from grokkit.viz.style import picture
 
 
 def kl_curve(distance):
@@ -85,7 +84,7 @@ def kl_curve(distance):
     on_the_two = torch.linspace(0.02, 1, 99)
     spread = [torch.where(informative, share / 2, (1 - share) / 3) for share in on_the_two]
     with style():
-        figure = Figure(figsize=(5.5, 3.2), dpi=100, layout="constrained")
+        figure = picture(5.5, 3.2)
         axes = figure.subplots()
         kl = [float(distance(attention, informative)) for attention in spread]
         axes.plot(on_the_two, kl, **LOOKS["structure"].line)

@@ -122,9 +122,10 @@ def false_alarm(k, length, gamma):
         alpha, a float tensor [pos] with sum 1.
     """
     ### BEGIN SOLUTION
+    low = max(gamma / 2, 2 * gamma - 1 / k)
     attention = torch.zeros(length, dtype=torch.float64)
-    attention[0] = 0.99 * gamma
-    attention[1:k] = (1 - 0.99 * gamma) / (k - 1)
+    attention[0] = low
+    attention[1:k] = (1 - low) / (k - 1)
     return attention
     ### END SOLUTION
 
@@ -136,7 +137,9 @@ check.ex_3_3(most_kl, false_alarm)
 # Each of the $k$ terms $\tfrac1k \log\frac{1/k}{\alpha_j}$ is largest where $\alpha_j$ is smallest,
 # so all of them at $\gamma$ give the most: $\log\frac{1}{k\gamma}$. For the converse let one share
 # fall a little short, and give all that is left to the other informative ones: their terms then
-# more than make up for it. A mean does not see its smallest part.
+# more than make up for it. A mean does not see its smallest part. How little? Near the oracle the
+# KL is of second order in the shares and the bound of first order, so the share may fall short of
+# $\gamma$ by as much as $\gamma$ falls short of $1/k$, but not by a fixed part of $\gamma$.
 #
 # There is a smaller number that does work, `grokkit.theory.delta_sufficient(k, gamma)`.
 

@@ -60,7 +60,7 @@ def spectrum_figure(power_of):
     _, weights = load_weights("recorded:weights/baseline.safetensors")
     power = power_of(weights["token_embedding"][0, :43].detach().double())
     dots = {"marker": "o", "markevery": 1, "linewidth": 1}
-    return viz.lines(
+    figure = viz.lines(
         [viz.Line(np.arange(1, 22), np.asarray(power)[1:], "", "test", dots)],
         title="A grokked network uses few frequencies",
         below="sums modulo 43, seed 0 of the classroom preset, at its end",

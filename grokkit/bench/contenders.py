@@ -13,10 +13,10 @@ from torch.nn import functional
 
 from grokkit import core
 from grokkit.bench.core_run import core_run
+from grokkit.core.loss import loss_and_gradient
 from grokkit.engine import RunSpec, Trainer
 from grokkit.engine.autograd_step import AutogradStep
 from grokkit.model import Transformer
-from grokkit.model.loss import loss_and_gradient
 
 Contender = Callable[[RunSpec], Callable[[int], None]]
 """Makes, for a spec, a function that does some epochs' work."""
@@ -54,8 +54,10 @@ class EveryQuery(core.Transformer):
             logits = self.mlp(h)
         else:
             logits = (e + h + self.mlp(e + h)) @ self.W_U
-        asked, alpha, log_alpha = (part[:, :, -1] for part in (scores, attention, log_attention))
-        return core.Seen(asked, alpha, log_alpha, h[:, -1], logits[:, -1])
+        scores, attention, log_attention = (
+            part[:, :, -1] for part in (scores, attention, log_attention)
+        )
+        return core.Seen(scores, attention, log_attention, h[:, -1], logits[:, -1])
 
 
 def careful(

@@ -41,12 +41,12 @@ from jaxtyping import Int
 from torch import Tensor
 from torch.nn.functional import embedding_bag
 
+from grokkit.core.loss import loss_and_gradient
+from grokkit.engine.autograd_step import StepOutput
 from grokkit.engine.precision import rounded_product
 from grokkit.engine.priors import KLPrior, ScheduledPenalty
-from grokkit.engine.step import StepOutput
 from grokkit.model import Batch, Parameters, Transformer
 from grokkit.model.attention import Attention, Scores, log_attention
-from grokkit.model.loss import loss_and_gradient
 from grokkit.model.spec import ModelSpec
 
 

@@ -12,16 +12,16 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from grokkit.core.loss import loss_and_gradient
 from grokkit.diagnostics import capacity, starvation, structure
 from grokkit.diagnostics.collapse import softmax_collapse
 from grokkit.diagnostics.queries import per_query
 from grokkit.diagnostics.separability import logit_margins, value_radius
 from grokkit.diagnostics.starvation_bounds import starvation_bounds, starvation_exponent
 from grokkit.diagnostics.variance import score_variance
-from grokkit.engine.step import StepOutput
+from grokkit.engine.autograd_step import StepOutput
 from grokkit.model import Batch, ModelSpec, Parameters, Transformer
-from grokkit.model.activations import Activations
-from grokkit.model.loss import loss_and_gradient
+from grokkit.model.attention import Activations
 
 DIMS: Mapping[str, tuple[str, ...]] = {
     "attention_mass": ("head", "pos"),

@@ -4,12 +4,12 @@ import pytest
 import torch
 from torch.testing import assert_close
 
+from grokkit.core.loss import cross_entropy
 from grokkit.diagnostics import attention_kl, starvation
 from grokkit.diagnostics.queries import mean_by_query, per_query
 from grokkit.diagnostics.separability import separability
 from grokkit.errors import SettingError
 from grokkit.model import Transformer
-from grokkit.model.loss import cross_entropy
 from tests.model.cases import MODELS, NEXT_TOKEN, group
 
 

@@ -5,11 +5,11 @@ import torch
 from torch.testing import assert_close
 
 from grokkit import core
+from grokkit.core.loss import cross_entropy
 from grokkit.diagnostics import attention_kl
 from grokkit.errors import SettingError
 from grokkit.model import Batch, ModelSpec, Parameters, Transformer, attend
 from grokkit.model.attention import AttentionKind
-from grokkit.model.loss import cross_entropy
 from grokkit.tasks import AutoregressiveParity, Sequences
 from tests.model.cases import (
     MODELS,
@@ -161,7 +161,7 @@ def test_a_minibatch_of_a_fixed_query_stays_one():
     whole = Transformer(model, batch, weights.layout.length)
     rows = torch.tensor([[3, 1], [0, 0], [2, 4]])
     some = whole.take(rows)
-    assert some.batch.fixed_query and some.batch.query is None and some.slots.asking is None
+    assert some.batch.fixed_query and some.batch.query is None and some.slots.query_index is None
     run = torch.arange(3)[:, None]
     assert_close(some(weights).logits, whole(weights).logits[run, rows], rtol=1e-13, atol=1e-13)
 
@@ -189,7 +189,7 @@ def test_a_fixed_query_costs_no_bit(task, heads):
     model = MODELS[f"{heads} heads softmax classifier"]
     batch, weights = group(TASKS[task], model, torch.float32)
     ours = Transformer(model, batch)
-    assert ours.slots.asking is None and ours.slots.future is None
+    assert ours.slots.query_index is None and ours.slots.future is None
     assert ours.readers.pair is ours.readers.index
     seen = ours(weights)
     scores, logits = one_query_forward(model, ours, weights)
