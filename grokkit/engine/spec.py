@@ -68,6 +68,8 @@ class RunSpec:
             stayed there at every record; None: never stop early.
         features: whether to record what other accounts of grokking look at, too:
             :mod:`grokkit.engine.feature_probes`. It changes no training.
+        updates: whether to record how far a step moves each part of the model, too:
+            :mod:`grokkit.engine.update_probes`. It changes no training.
         precision: ``float32``; ``float64``; ``tf32``: float32 with a GPU's TF32 products;
             ``bf16``: float32 with the largest products in bfloat16.
     """
@@ -85,6 +87,7 @@ class RunSpec:
     stop_after: int | None = None
     precision: Precision = "float32"
     features: bool = field(default=False, metadata=LATER)
+    updates: bool = field(default=False, metadata=LATER)
 
     def __post_init__(self) -> None:
         for part in PARTS:
@@ -98,8 +101,9 @@ class RunSpec:
         if self.stop_after is not None:
             check_int("stop_after", self.stop_after, 0)
         check_choice("precision", self.precision, PRECISIONS)
-        if not isinstance(self.features, bool):
-            refuse("features", self.features, "True, False")
+        for name in ("features", "updates"):
+            if not isinstance(getattr(self, name), bool):
+                refuse(name, getattr(self, name), "True, False")
         self.prior.check(self)
 
     def with_(self, /, **changes: Any) -> "RunSpec":
