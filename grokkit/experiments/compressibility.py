@@ -62,7 +62,7 @@ ROW = Row(
     figure="arXiv 2602.06702: effective rank and power law",
     question="Do features become compressible before the network groks?",
     setup=lambda size: {arm: placed(size)[arm] for arm in COMPARED},
-    kept_with="ln-placement",
+    shares_recording_of=("ln-placement",),
     claims=(
         Claim(
             "compressibility/rank-orders",

@@ -121,7 +121,7 @@ PATHWAYS = Row(
     figure="arXiv 2602.06702: A* taken apart",
     question="Which of attention's pathways is it that a LayerNorm helps?",
     setup=placed,
-    kept_with="ln-placement",
+    shares_recording_of=("ln-placement",),
     claims=(
         Claim(
             "ln-pathways/values",

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 from jaxtyping import Float
 
-from grokkit.experiments.claims import Part
+from grokkit.experiments.claims import Bounds, Part
+from grokkit.experiments.estimates import Measured
 from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.outcomes import negated
 from grokkit.experiments.times import Times
@@ -18,6 +19,31 @@ from grokkit.experiments.times import Times
 Judge = Callable[[Evidence], Sequence[Part]]
 
 ACCURACIES = (0.99, 0.95)
+
+
+Quantity = Callable[[Evidence], Measured]
+"""A number for each seed, measured on the evidence."""
+
+
+def asks(
+    says: str,
+    quantity: Quantity,
+    bounds: Bounds,
+    seen: Callable[[Evidence], str] | None = None,
+) -> Judge:
+    """A number of each seed between two bounds: what every comparison is made of.
+
+    Args:
+        says: what is asked, with its effect size.
+        quantity: the number.
+        bounds: what is asked of it.
+        seen: what was measured besides; the effect itself is told in any case.
+    """
+
+    def judge(evidence: Evidence) -> list[Part]:
+        return [Part.of(says, quantity(evidence), bounds, seen(evidence) if seen else "")]
+
+    return judge
 
 
 def all_of(*judges: Judge) -> Judge:

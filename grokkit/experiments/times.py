@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float
 
+from grokkit.experiments.estimates import Measured
 from grokkit.experiments.outcomes import where
 
 
@@ -103,6 +104,14 @@ class Times:
             else:
                 outcomes.append(bool(low <= mine / its <= high))
         return outcomes
+
+    @property
+    def measured(self) -> Measured:
+        """The epochs as bounds: a censored one lies beyond its run's last, as far as is known."""
+        censored = np.isnan(self.values)
+        beyond = np.nan_to_num(self.last, nan=-1.0) * (1 + 1e-12)
+        low = np.where(censored, np.maximum(beyond, 0.0), self.values)
+        return Measured(low, np.where(censored, np.inf, self.values))
 
     def after(self, start: "Times") -> "Times":
         """The epochs counted from another event of the same runs: a wait."""
