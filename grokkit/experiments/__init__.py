@@ -59,6 +59,7 @@ ROWS: Mapping[str, Row] = MappingProxyType(
         for row in (
             # What the course rests on, on fresh seeds.
             headlines.ROW,
+            headlines.STRUCTURE,
             headlines.CONTROLS,
             wait.ROW,
             # The structural account, arXiv 2605.15787, in the order of its figures.
