@@ -5,7 +5,7 @@ import numpy as np
 from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.inductive_bias import placed
-from grokkit.experiments.judges import Judge, if_known, in_order, part, rank_correlations, spread
+from grokkit.experiments.judges import Judge, bounded, in_order, part, rank_correlations
 from grokkit.experiments.row import Row
 from grokkit.experiments.times import Times
 
@@ -38,7 +38,7 @@ def orders(variable: str) -> Judge:
         arrived = np.stack([arrives(evidence, arm, variable).values for arm in COMPARED])
         ranks = rank_correlations(arrived, grokked)
         says = "rank correlation, over four placements, of its arrival and the grok at least 0.8"
-        return [part(says, if_known(ranks, lambda rank: rank >= 0.8), spread(ranks))]
+        return [bounded(says, ranks, at_least=0.8)]
 
     return judge
 

@@ -77,6 +77,11 @@ class Measured:
     def __len__(self) -> int:
         return len(self.low)
 
+    @property
+    def known(self) -> Float[np.ndarray, " seed"]:
+        """The numbers that are known; ``nan`` for the others."""
+        return np.where(self.low == self.high, self.low, np.nan)
+
     def __truediv__(self, other: "Measured") -> "Measured":
         """The ratio of two numbers that are not negative, seed by seed."""
         with np.errstate(divide="ignore", invalid="ignore"):

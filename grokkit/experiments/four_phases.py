@@ -5,19 +5,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grokkit.diagnostics import phase_borders, plateau_lengths
-from grokkit.experiments.claims import Claim, Part
+from grokkit.experiments.claims import Bounds, Claim, Part
 from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import (
     APART,
     Judge,
     all_of,
-    if_known,
+    bounded,
     memorises,
     never_groks,
     one_norm,
     part,
+    ratio,
+    so_far,
     spread,
-    unless_cut_short,
 )
 from grokkit.experiments.row import Arms, Row, Size
 from grokkit.experiments.settings import slow, unordered
@@ -67,7 +68,9 @@ def spike_and_collapse(evidence: Evidence) -> list[Part]:
             None if np.isnan(fall) else spike and fall >= 10 and loss <= 0.1
             for fall, loss, spike in zip(falls, losses, spikes, strict=True)
         ]
-        outcomes = unless_cut_short(evidence, "decay 1", outcomes)
+        whole = evidence.whole("decay 1")
+        # What a run that was cut short has not come to proves nothing.
+        outcomes = [o if o or w else None for o, w in zip(outcomes, whole, strict=True)]
         says = f"{name.replace('_gradient', '')}: peak at least 10 x the plateau's least"
         seen = f"{spread(falls)} x, where the train loss is {spread(losses)} nats"
         parts.append(part(says, outcomes, seen))
@@ -78,19 +81,16 @@ def structure_first(arm: str) -> Judge:
     """KL has made 90 % of its way down when half of the unmirrored test pairs are right."""
 
     def judge(evidence: Evidence) -> list[Part]:
-        outcomes, left = [], []
+        left = []
         for one in evidence.runs(arm):
             unseen = one.unmirrored_accuracy
             if bool(unseen.isnull().all()):  # an unordered split has no mirrored pairs
                 unseen = one.test_accuracy
             half = np.flatnonzero(unseen.values >= 0.5)
-            if not len(half):
-                outcomes.append(None)
-                continue
-            left.append(float(one.kl.values[half[0]] / one.kl.values[0]))
-            outcomes.append(left[-1] <= 0.1)
+            share = one.kl.values[half[0]] / one.kl.values[0] if len(half) else np.nan
+            left.append(float(share))
         says = f"{arm}: at most 0.1 of the first KL is left"
-        return [part(says, outcomes, f"{spread(left)} of it is left")]
+        return [bounded(says, left, f"{spread(left)} of it is left", at_most=0.1)]
 
     return judge
 
@@ -100,8 +100,8 @@ def halves_with_decay(evidence: Evidence) -> list[Part]:
     parts = []
     for less, more in (("decay 0.5", "decay 1"), ("decay 1", "decay 2"), ("decay 2", "decay 4")):
         long, short = _wait(evidence, less), _wait(evidence, more)
-        outcomes = long.ratio_within(short, 1.6, 2.5)
-        parts.append(part(f"{less} waits 1.6 to 2.5 x {more}", outcomes, f"{long} and {short}"))
+        says = f"{less} waits 1.6 to 2.5 x {more}"
+        parts.append(ratio(says, long, short, Bounds(1.6, 2.5, null=1.0), "and"))
     return parts
 
 
@@ -110,8 +110,8 @@ def product_counts(evidence: Evidence) -> list[Part]:
     parts = []
     for one, other in (("rate x2", "decay 2"), ("rate x2, decay 0.5", "decay 1")):
         mine, its = _wait(evidence, one), _wait(evidence, other)
-        outcomes = mine.ratio_within(its, 0.75, 1.33)
-        parts.append(part(f"{one} waits as {other}, to a third", outcomes, f"{mine} and {its}"))
+        says = f"{one} waits as {other}, to a third"
+        parts.append(ratio(says, mine, its, Bounds(0.75, 1.33), "and"))
     return parts
 
 
@@ -125,8 +125,8 @@ def loss_rises(evidence: Evidence) -> list[Part]:
         loss = one.train_loss.where((one.epoch >= start) & ~(one.epoch > found), drop=True).values
         rises.append(float((loss / np.minimum.accumulate(loss)).max()))
     seen = f"{spread(rises)} x its least so far"
-    outcomes = unless_cut_short(evidence, "decay 1", if_known(rises, lambda rise: rise >= RISE))
-    return [part(f"a rise to {RISE} x or more", outcomes, seen)]
+    known = so_far(evidence, "decay 1", rises, rising=True)
+    return [bounded(f"a rise to {RISE} x or more", known, seen, at_least=RISE)]
 
 
 def smoothing(evidence: Evidence) -> list[Part]:
@@ -143,24 +143,17 @@ def smoothing(evidence: Evidence) -> list[Part]:
         entropy.append(float(at.attention_entropy[1] - at.attention_entropy[0]))
         variance.append(float(at.score_variance.mean("head")[1] / at.score_variance[0].mean()))
     return [
-        part(
-            "entropy rises by 0.05 nats",
-            if_known(entropy, lambda e: e >= 0.05),
-            f"{spread(entropy)} nats",
-        ),
-        part(
-            "score variance falls", if_known(variance, lambda v: v < 1), f"to {spread(variance)} x"
-        ),
+        bounded("entropy rises by 0.05 nats", entropy, f"{spread(entropy)} nats", at_least=0.05),
+        bounded("score variance falls", variance, f"to {spread(variance)} x", at_most=1.0),
     ]
 
 
 def plateau_predicted(evidence: Evidence) -> list[Part]:
     """Equation (5), given the norm that the run grokked at, against the measured wait."""
     lengths = plateau_lengths(evidence.arm("decay 1"))
-    ratio = (lengths.claimed / lengths.measured).values
+    share = (lengths.claimed / lengths.measured).values
     says = "(5) within a factor of two of the wait"
-    outcomes = [None if np.isnan(r) else 0.5 <= r <= 2 for r in ratio]
-    return [part(says, outcomes, f"(5) is {spread(ratio)} x the wait")]
+    return [bounded(says, share, f"(5) is {spread(share)} x the wait", 0.5, 2.0)]
 
 
 def _wait(evidence: Evidence, arm: str) -> Times:

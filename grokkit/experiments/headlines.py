@@ -63,7 +63,7 @@ def structure(size: Size) -> Arms:
     return {
         **headlines(size),
         "weak adversary": adversary(plain, 0.1),
-        "strong adversary": adversary(plain, 0.3),
+        "strong adversary": adversary(plain, 0.3).with_(epochs=4500),
         "decay 2": plain.with_(weight_decay=2.0),
         "decay 0.5": plain.with_(weight_decay=0.5, epochs=12_000),
         "frozen oracle": plain.with_(attention="oracle", updates=True, features=True),
@@ -75,14 +75,16 @@ def controls(size: Size) -> Arms:
     """What a referee would ask of those: controls like for like, other optimizers and ways."""
     plain = base(size)
     prior = kl(plain)
+    # Long enough to tell; they cost twice as much an epoch, and some never grok.
+    short = prior.with_(epochs=3000)
     muon = plain.with_(optimizer="muon", learning_rate=0.02, update_scale="spectral")
     fast = plain.with_(learning_rate=0.01, weight_decay=2.0)
     constant = plain.with_(distractors="constant")
     return {
         **headlines(size),
         "KL on W_Q, W_K": prior.with_(penalty_gradient="true-qk"),
-        "noise on all": prior.with_(penalty_gradient="noise-all"),
-        "shuffled on all": prior.with_(penalty_gradient="shuffled-all"),
+        "noise on all": short.with_(penalty_gradient="noise-all"),
+        "shuffled on all": short.with_(penalty_gradient="shuffled-all"),
         "constant": constant,
         "constant, KL 1": kl(constant),
         "Muon": muon.with_(weight_decay=0.1),

@@ -5,6 +5,7 @@ twice, at a test accuracy of 0.99 (the paper's rule) and of 0.95 (where the last
 of a small table do not decide), and is paired by seed.
 """
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
@@ -51,41 +52,59 @@ def all_of(*judges: Judge) -> Judge:
     return lambda evidence: [part for judge in judges for part in judge(evidence)]
 
 
-def sooner(arm: str, other: str, factor: float = 1.0, says: str | None = None) -> Judge:
+def sooner(arm: str, other: str, factor: float = 1.0) -> Judge:
     """``arm`` groks by ``factor`` times the epoch at which ``other`` does."""
-
-    def judge(evidence: Evidence) -> list[Part]:
-        parts = []
-        for accuracy in ACCURACIES:
-            mine, its = evidence.grokked(arm, accuracy), evidence.grokked(other, accuracy)
-            share = "" if factor == 1 else f"{factor:.3g} of "
-            words = says or f"{arm} by {share}{other}'s epoch"
-            seen = f"{mine} against {its}"
-            parts.append(part(f"{words}, at {accuracy:g}", mine.sooner(its, factor), seen))
-        return parts
-
-    return judge
+    share = "" if factor == 1 else f"{factor:.3g} of "
+    return _compared(
+        arm, other, f"{arm} by {share}{other}'s epoch", Bounds(at_most=factor, null=1.0)
+    )
 
 
 def no_sooner(arm: str, other: str, factor: float = 0.8) -> Judge:
-    """``arm`` does *not* grok before ``factor`` times ``other``'s epoch: it is no help."""
+    """``arm`` does *not* grok before ``factor`` times ``other``'s epoch: it is no help.
 
+    Where neither groks there was nothing to help: not known.
+    """
+    says = f"{arm} not before {factor:.3g} of {other}'s epoch"
+    return _compared(arm, other, says, Bounds(at_least=np.nextafter(factor, 2 * factor)))
+
+
+def _compared(arm: str, other: str, says: str, bounds: Bounds) -> Judge:
     def judge(evidence: Evidence) -> list[Part]:
-        parts = []
-        for accuracy in ACCURACIES:
-            mine, its = evidence.grokked(arm, accuracy), evidence.grokked(other, accuracy)
-            outcomes = [
-                # Where neither has grokked within a whole run, no help was seen.
-                (True if a is False and b is False else None) if one is None else not one
-                for one, a, b in zip(
-                    mine.sooner(its, factor), mine.reached, its.reached, strict=True
-                )
-            ]
-            words = f"{arm} not before {factor:.3g} of {other}'s epoch, at {accuracy:g}"
-            parts.append(part(words, outcomes, f"{mine} against {its}"))
-        return parts
+        times = [(evidence.grokked(arm, a), evidence.grokked(other, a)) for a in ACCURACIES]
+        return [
+            ratio(f"{says}, at {accuracy:g}", mine, its, bounds)
+            for accuracy, (mine, its) in zip(ACCURACIES, times, strict=True)
+        ]
 
     return judge
+
+
+def ratio(says: str, mine: Times, its: Times, bounds: Bounds, word: str = "against") -> Part:
+    """The epochs of one arm over those of another, between two bounds."""
+    return Part.of(says, mine.measured / its.measured, bounds, f"{mine} {word} {its}")
+
+
+def bounded(
+    says: str,
+    values: Iterable[float] | Measured,
+    seen: str | None = None,
+    at_least: float = -math.inf,
+    at_most: float = math.inf,
+) -> Part:
+    """A number of each seed between two bounds; ``nan`` is not known.
+
+    Args:
+        says: what is asked.
+        values: the numbers.
+        seen: what was measured, in words; None: their spread.
+        at_least: the lower bound.
+        at_most: the upper one.
+    """
+    if not isinstance(values, Measured):
+        values = Measured.of(values)
+    seen = spread(values.known) if seen is None else seen
+    return Part.of(says, values, Bounds(at_least, at_most), seen)
 
 
 ALSO_MEMORISES = "that it memorises was added: a network that does not proves nothing"
@@ -137,9 +156,9 @@ def ends_below(arm: str, variable: str, limit: float) -> Judge:
     """The last record of a variable lies below a limit."""
 
     def judge(evidence: Evidence) -> list[Part]:
-        values = evidence.final(arm, variable)
         words = f"{arm} ends with {variable.replace('_', ' ')} below {limit:g}"
-        return [part(words, if_known(values, lambda value: value < limit), spread(values))]
+        below = np.nextafter(limit, -math.inf)
+        return [bounded(words, evidence.final(arm, variable), at_most=below)]
 
     return judge
 
@@ -180,12 +199,19 @@ def if_known(values: Iterable[float], holds: Callable[[float], bool]) -> list[bo
     return [None if np.isnan(value) else bool(holds(value)) for value in values]
 
 
-def unless_cut_short(
-    evidence: Evidence, arm: str, outcomes: Iterable[bool | None]
-) -> list[bool | None]:
-    """A no becomes None where the run was cut short: what it had not come to proves nothing."""
-    pairs = zip(outcomes, evidence.whole(arm), strict=True)
-    return [None if one is False and not whole else one for one, whole in pairs]
+def so_far(evidence: Evidence, arm: str, values: Iterable[float], rising: bool) -> Measured:
+    """The most (or the least) that was seen of something: of a run cut short, only a bound.
+
+    Args:
+        evidence: the runs.
+        arm: whose numbers they are.
+        values: for each seed, the greatest value that was seen, or the least.
+        rising: whether it is the greatest.
+    """
+    seen, whole = Measured.of(values), evidence.whole(arm)
+    if rising:
+        return Measured(seen.low, np.where(whole, seen.high, math.inf))
+    return Measured(np.where(whole, seen.low, -math.inf), seen.high)
 
 
 def grok_ranks(evidence: Evidence, settings: Mapping[str, float]) -> list[float]:

@@ -4,14 +4,15 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from grokkit.diagnostics.inverse_fit import fit_inverse
-from grokkit.experiments.claims import Claim, Part
+from grokkit.experiments.claims import Bounds, Claim, Part
 from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import (
     all_of,
+    bounded,
     grok_ranks,
-    if_known,
     no_sooner,
     part,
+    ratio,
     sooner,
     spread,
 )
@@ -59,7 +60,7 @@ def falls_with_beta(evidence: Evidence) -> list[Part]:
     """The rank correlation of beta with the grok epoch, for each seed."""
     ranks = grok_ranks(evidence, {_arm(beta): beta for beta in (0.0, *BETAS)})
     says = "rank correlation of beta and epoch at most -0.8"
-    return [part(says, if_known(ranks, lambda rank: rank <= -0.8), spread(ranks))]
+    return [bounded(says, ranks, at_most=-0.8)]
 
 
 def inverse_law(evidence: Evidence) -> list[Part]:
@@ -85,9 +86,8 @@ def no_floor(evidence: Evidence) -> list[Part]:
     """The largest strength against the epoch of memorising."""
     strongest = _arm(max(BETAS))
     grokked, memorised = evidence.grokked(strongest, 0.95), evidence.memorised(strongest)
-    outcomes = grokked.sooner(memorised, 2.0)
     says = f"{strongest} groks within twice the epochs of memorising"
-    return [part(says, outcomes, f"{grokked} against {memorised}")]
+    return [ratio(says, grokked, memorised, Bounds(at_most=2.0))]
 
 
 def exponential(evidence: Evidence) -> list[Part]:
@@ -119,7 +119,7 @@ def attention_time(evidence: Evidence) -> list[Part]:
     for weak, strong in ((0.01, 0.1), (0.1, 1.0)):
         long, short = _attention_epochs(evidence, weak), _attention_epochs(evidence, strong)
         says = f"KL below {SMALL_KL} takes 5 to 20 x as long at beta {weak:g} as at {strong:g}"
-        parts.append(part(says, long.ratio_within(short, 5.0, 20.0), f"{long} and {short}"))
+        parts.append(ratio(says, long, short, Bounds(5.0, 20.0, null=1.0), "and"))
     return parts
 
 

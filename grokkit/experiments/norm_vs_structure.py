@@ -10,14 +10,13 @@ from grokkit.experiments.judges import (
     APART,
     Judge,
     all_of,
+    bounded,
     ends_below,
     groks,
-    if_known,
     memorises,
     never_groks,
     no_sooner,
     one_norm,
-    part,
     sooner,
     spread,
 )
@@ -72,9 +71,9 @@ def radius_is_matched(evidence: Evidence) -> list[Part]:
     grokked = evidence.grokked("decay 1", 0.95)
     norms = evidence.at("decay 1", "mlp_norm", grokked)
     radius = evidence.final("norm held", "mlp_norm")
-    outcomes = [None if np.isnan(one) else abs(one - 1) <= 0.2 for one in norms / radius]
     seen = f"{spread(norms, '.3g')}, held at {spread(radius, '.3g')}"
-    return [part("norm at test accuracy 0.95 within a fifth of the radius", outcomes, seen)]
+    says = "norm at test accuracy 0.95 within a fifth of the radius"
+    return [bounded(says, norms / radius, seen, 0.8, 1.2)]
 
 
 def off_the_informative(arm: str) -> Judge:
@@ -84,7 +83,7 @@ def off_the_informative(arm: str) -> Judge:
         mass = evidence.final(arm, "informative_mass")
         limit = _uniform_mass(evidence, arm) / 2
         says = f"{arm}: at most {limit:g} of the attention is on informative tokens at the end"
-        return [part(says, if_known(mass, lambda one: one <= limit), spread(mass))]
+        return [bounded(says, mass, at_most=limit)]
 
     return judge
 
@@ -100,7 +99,7 @@ def more_mass_decides(evidence: Evidence) -> list[Part]:
     more = np.where(differ, beaten - holds, np.nan)
     seen = f"{spread(beaten)}, and {spread(holds)} where it does not"
     says = "mass on informative tokens by 0.05 larger where the network groks (0.1) than at 0.3"
-    return [part(says, if_known(more, lambda one: one >= 0.05), seen)]
+    return [bounded(says, more, seen, at_least=0.05)]
 
 
 def _uniform_mass(evidence: Evidence, arm: str) -> float:

@@ -15,14 +15,14 @@ from grokkit.experiments.judges import (
     ALSO_MEMORISES,
     Judge,
     all_of,
+    bounded,
     groks,
-    if_known,
     memorises,
     never_groks,
     part,
+    so_far,
     sooner,
     spread,
-    unless_cut_short,
 )
 from grokkit.experiments.outcomes import where
 from grokkit.experiments.row import Arms, Row, Size
@@ -58,8 +58,8 @@ def below_null(arm: str, order: str, variable: str = "best_med") -> Judge:
         nulls = [float(one[f"{variable}_null"]) for one in runs]
         says = f"{arm}: the least relative MED over steps, {order} order, below all shuffled ones"
         gaps = np.where(evidence.whole(arm), np.subtract(values, nulls), np.nan)
-        outcomes = if_known(gaps, lambda gap: gap < 0)
-        return [part(says, outcomes, f"{spread(values)}, shuffled {spread(nulls)} or more")]
+        seen = f"{spread(values)}, shuffled {spread(nulls)} or more"
+        return [bounded(says, gaps, seen, at_most=-1e-12)]
 
     return judge
 
@@ -157,8 +157,8 @@ def by_mirror_images(arm: str) -> Judge:
         with_one = evidence.final(arm, "mirrored_accuracy")
         others = evidence.final(arm, "unmirrored_accuracy")
         says = f"{arm}: at the end 0.9 of the mirrored pairs are right, at most 0.1 of the others"
-        outcomes = if_known(np.minimum(with_one - 0.9, 0.1 - others), lambda slack: slack >= 0)
-        return [part(says, outcomes, f"{spread(with_one)} and {spread(others)}")]
+        slack = np.minimum(with_one - 0.9, 0.1 - others)
+        return [bounded(says, slack, f"{spread(with_one)} and {spread(others)}", at_least=0.0)]
 
     return judge
 
@@ -239,8 +239,8 @@ def drops(arm: str) -> Judge:
             after = accuracy[begun[0] :]
             falls.append(float((np.maximum.accumulate(after) - after).max()))
         says = f"{arm}: it falls back by 0.1 or more"
-        outcomes = unless_cut_short(evidence, arm, if_known(falls, lambda fall: fall >= 0.1))
-        return [part(says, outcomes, spread(falls))]
+        known = so_far(evidence, arm, falls, rising=True)
+        return [bounded(says, known, spread(falls), at_least=0.1)]
 
     return judge
 
