@@ -93,8 +93,13 @@ def _check(options: Options) -> "list[Row]":
     for row in rows:
         if not row.arms(options.size, options.seeds) and options.seeds not in (None, row.seeds):
             refuse("seeds", options.seeds, f"{row.seeds} for {row.name}, which trains none")
-        if options.record and row.kept_with is not None:
-            refuse("record", row.name, f"{row.kept_with}: its recording has these runs, too")
+        if (
+            options.record
+            and row.arms(options.size)
+            and not experiments.own_specs(row, options.size)
+        ):
+            others = ", ".join(row.shares_recording_of)
+            refuse("record", row.name, f"{others}: whose recordings have these runs, too")
         if options.record and options.seeds not in (None, row.seeds):
             refuse("seeds", options.seeds, f"{row.seeds} with --record {row.name}")
     if options.folder.exists() and not options.folder.is_dir():

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from grokkit.engine import Spec
 from grokkit.errors import check_choice
 from grokkit.experiments import (
     again,
@@ -111,6 +112,12 @@ def row(name: str) -> Row:
     return ROWS[name]
 
 
+def own_specs(row: Row, size: Size = "classroom") -> list[Spec]:
+    """The runs of a row that no recording of another row holds."""
+    shared = {spec for name in row.shares_recording_of for spec in ROWS[name].specs(size)}
+    return [spec for spec in row.specs(size) if spec not in shared]
+
+
 def recorded(name: str, size: Size = "classroom") -> "xr.Dataset | None":
     """The recorded runs of a row, with a run coordinate ``arm``; None where there are none.
 
@@ -167,6 +174,7 @@ __all__ = [
     "differences",
     "markdown",
     "name_at",
+    "own_specs",
     "plan",
     "recorded",
     "reproduce",

@@ -6,6 +6,7 @@ from grokkit.diagnostics import phase_borders
 from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import (
+    AND_HOLDS,
     APART,
     Judge,
     all_of,
@@ -101,10 +102,11 @@ ROW = Row(
             "Every optimizer groks.",
             "Figure 11",
             groks(*OPTIMIZERS, accuracy=0.95),
+            afterwards=AND_HOLDS,
         ),
         Claim(
             "assumptions/batches",
-            "So do small batches.",
+            "With small batches the network groks, too.",
             "Figure 11",
             all_of(groks("batch 128", "batch 512", accuracy=0.95)),
         ),

@@ -42,6 +42,8 @@ Shortfall = Literal["refuted", "not shown", "missed"]
 SHORTFALLS: tuple[Shortfall, ...] = get_args(Shortfall)
 """How a part fails, the worst first (see the head of this module)."""
 
+Whose = Literal["papers", "ours", "algebra"]
+
 Verdict = Literal["reproduced", "partly", "not reproduced", "undecided", "not run at this size"]
 VERDICTS: tuple[str, ...] = get_args(Verdict)
 
@@ -194,6 +196,13 @@ class Claim:
     source: str
     judge: "Callable[[Evidence], Sequence[Part]]"
     afterwards: str = ""
+
+    @property
+    def whose(self) -> Whose:
+        """Whether a paper claims it, we do (controls and our own findings), or algebra does."""
+        if self.id.startswith("theory/"):
+            return "algebra"
+        return "ours" if self.source.startswith(("our", "weak point")) else "papers"
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,7 @@ ROW = Row(
         ),
         Claim(
             "compressibility/alpha-orders",
-            "The same of the spectrum's power-law exponent.",
+            "Placements whose features reach their lowest power-law exponent sooner grok sooner.",
             "arXiv 2602.06702",
             orders("alpha"),
         ),

@@ -100,10 +100,11 @@ ROW = Row(
             "sequences.",
             "Conjecture E.2, Figure 9",
             by_summed_mass,
+            afterwards='the words "in the mean over sequences" were added',
         ),
         Claim(
             "geometry/heads-and-prior",
-            "With four heads, too, the prior shortens the wait.",
+            "With four heads, too, the KL prior shortens the wait.",
             "Figure 9",
             all_of(
                 sooner("4 heads, KL 1 each", "4 heads", 0.8),

@@ -136,7 +136,7 @@ PATHWAYS = Row(
         ),
         Claim(
             "ln-pathways/together",
-            "On both, it lies between.",
+            "With A* the grok epoch lies between those of A^v and A^qk.",
             "arXiv 2602.06702: A*",
             all_of(sooner("A^v", "A*"), sooner("A*", "A^qk")),
         ),

@@ -6,6 +6,7 @@ of a small table do not decide), and is paired by seed.
 """
 
 import math
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
@@ -111,15 +112,25 @@ ALSO_MEMORISES = "that it memorises was added: a network that does not proves no
 """What was added to some claims that a network does not grok."""
 
 
+HOLDS = 0.8
+"""A network that has grokked holds at least this test accuracy to the end of its run."""
+
+AND_HOLDS = "that it holds was added: a network that falls back below 0.8 has not grokked"
+"""How :func:`groks` was changed, when runs had been seen that fell back."""
+
+
 def groks(*arms: str, accuracy: float = 0.99) -> Judge:
-    """Every one of these arms reaches a test accuracy within its run."""
+    """Every one of these arms reaches a test accuracy within its run, and holds it."""
 
     def judge(evidence: Evidence) -> list[Part]:
-        return [
-            part(f"{arm} reaches {accuracy:g}", times.reached, str(times))
-            for arm in arms
-            for times in [evidence.grokked(arm, accuracy)]
-        ]
+        parts = []
+        for arm in arms:
+            times, least = evidence.grokked(arm, accuracy), evidence.least_after(arm, accuracy)
+            fell = least < HOLDS
+            outcomes = [came and not back for came, back in zip(times.reached, fell, strict=True)]
+            back = f"; {fell.sum()} fell back below {HOLDS:g}" if fell.any() else ""
+            parts.append(part(f"{arm} reaches {accuracy:g} and holds", outcomes, f"{times}{back}"))
+        return parts
 
     return judge
 
@@ -163,30 +174,48 @@ def ends_below(arm: str, variable: str, limit: float) -> Judge:
     return judge
 
 
-APART = "norms that lie apart are now a no even where another arm has not grokked"
+APART = (
+    "norms that lie apart are now a no even where another arm has not grokked; that they agree "
+    "better at the grok than at memorising was added, since at every epoch they lie within 1.5 x"
+)
 """How :func:`one_norm` was changed, when all runs had been seen."""
 
 
 def one_norm(*arms: str) -> Judge:
-    """The norms of the MLP at which these arms grok, the largest against the least."""
+    """The MLP's norms at which these arms grok: near each other, and nearer than before."""
 
     def judge(evidence: Evidence) -> list[Part]:
-        norms = np.stack(
-            [evidence.at(arm, "mlp_norm", evidence.grokked(arm, 0.95)) for arm in arms]
+        groks, starts = (
+            np.stack([evidence.at(arm, "mlp_norm", when(arm)) for arm in arms])
+            for when in (lambda arm: evidence.grokked(arm, 0.95), evidence.memorised)
         )
-        outcomes = [_near(one[np.isfinite(one)], len(arms)) for one in norms.T]
-        says = f"largest norm at most 1.5 x the least, over {'; '.join(arms)}"
-        seen = "; ".join(spread(one, ".3g") for one in norms)
-        return [part(says, outcomes, f"norms {seen}")]
+        apart = _apart(groks)
+        return [
+            bounded(
+                f"largest norm at most 1.5 x the least, over {'; '.join(arms)}",
+                apart,
+                "norms " + "; ".join(spread(one, ".3g") for one in groks),
+                at_most=1.5,
+            ),
+            Part.of(
+                "nearer to each other than at memorising",
+                apart / _apart(starts),
+                Bounds(at_most=1.0, null=1.0),
+                f"largest over least {spread(apart.known, '.3g')}, and "
+                f"{spread(_apart(starts).known, '.3g')} at memorising",
+            ),
+        ]
 
     return judge
 
 
-def _near(norms: Float[np.ndarray, " grokked"], arms: int) -> bool | None:
-    """Norms that lie apart do so whatever those of the arms that have not grokked would be."""
-    if len(norms) and norms.max() > 1.5 * norms.min():
-        return False
-    return True if len(norms) == arms else None
+def _apart(norms: Float[np.ndarray, "arm seed"]) -> Measured:
+    """The largest over the least: at least so far apart, whatever an unknown norm would be."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of seeds of which nothing is known
+        ratio = np.nanmax(norms, axis=0) / np.nanmin(norms, axis=0)
+    low = np.nan_to_num(ratio, nan=-math.inf)
+    return Measured(low, np.where(np.isnan(norms).any(axis=0), math.inf, low))
 
 
 def part(says: str, outcomes: Iterable[object], seen: str) -> Part:

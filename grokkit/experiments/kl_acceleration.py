@@ -188,7 +188,8 @@ ROW = Row(
             "kl-acceleration/information",
             "It is the prior's content that helps: noise of the same norm on W_Q and W_K, or its "
             "gradient with shuffled signs, comes later.",
-            "weak point 10",
+            "weak point 10; the penalty moves the embeddings, too, and these controls do not: see "
+            "controls/content for controls like for like",
             all_of(sooner("KL 1", "noise 1", 0.8), sooner("KL 1", "shuffled 1", 0.8)),
         ),
         Claim(
@@ -221,7 +222,8 @@ ROW = Row(
         Claim(
             "kl-acceleration/rivals",
             "The prior is at least as fast as accelerators that know nothing of the task.",
-            "weak point 11: no comparison in the paper",
+            "weak point 11: no comparison in the paper; Muon's rate x decay is 20 times AdamW's: "
+            "see controls/muon and controls/prior-beats-muon for matched products",
             all_of(
                 sooner("KL 1", "Grokfast"),
                 sooner("KL 1", "orthogonal gradient"),

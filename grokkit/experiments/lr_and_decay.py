@@ -54,19 +54,19 @@ ROW = Row(
         ),
         Claim(
             "lr-and-decay/larger-rate-is-sooner",
-            "At one product a larger rate is sooner all the same.",
+            "At one product of rate and decay a larger rate is sooner.",
             "arXiv 2602.06702",
             sooner("rate x10, decay / 10", "decay 1"),
         ),
         Claim(
             "lr-and-decay/decay",
-            "The larger the decay, the sooner.",
+            "At one learning rate the network groks the sooner, the larger the decay.",
             "arXiv 2602.06702",
             decay_orders,
         ),
         Claim(
             "lr-and-decay/too-little",
-            "With half of the decay it does not grok within 10,000 epochs.",
+            "With half of the decay the network does not grok within 10,000 epochs.",
             "arXiv 2602.06702",
             never_groks("decay 0.5"),
         ),

@@ -45,13 +45,15 @@ ROW = Row(
     claims=(
         Claim(
             "readout-scale/smaller-is-sooner",
-            "With the learning rate at 1/a^2 of its own, the smaller a the sooner.",
+            "With the learning rate at 1/a^2 of its own, the network groks the sooner, the smaller "
+            "the readout scale a.",
             "arXiv 2602.06702",
             orders(", rate / a^2", +1),
         ),
         Claim(
             "readout-scale/rate-left-alone",
-            "With one learning rate for all the order is the reverse: it was the rate, not a.",
+            "With one learning rate for all, the network groks the later, the smaller the readout "
+            "scale a.",
             "our control; the rule is one for squared error and SGD",
             orders("", -1),
         ),

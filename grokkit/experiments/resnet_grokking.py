@@ -10,6 +10,7 @@ answered there was not looked up.
 from grokkit.experiments.claims import Bounds, Claim, Part
 from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import (
+    AND_HOLDS,
     all_of,
     bounded,
     ends_below,
@@ -59,15 +60,15 @@ ROW = Row(
     claims=(
         Claim(
             "resnet-grokking/waits",
-            "It memorises, and answers the test images much later.",
+            "The residual network memorises, and answers the test images much later.",
             "arXiv 2504.03162: epoch 100 and about 2,800",
             all_of(memorises("with twins"), groks("with twins", accuracy=0.95), waits),
-            afterwards=SCOUTED,
+            afterwards=f"{SCOUTED}; {AND_HOLDS}",
         ),
         Claim(
             "resnet-grokking/by-twins",
-            "What it answers are twins of train images (the same glyphs in other cells): where "
-            "these are held back, it memorises and answers few.",
+            "What the residual network answers are twins of train images (the same glyphs in other "
+            "cells): where these are held back, it memorises and answers few.",
             "ours: the paper has no such control",
             all_of(
                 answers_twins,

@@ -111,8 +111,8 @@ MED = Row(
         ),
         Claim(
             "med-tracking/not-by-shrinking",
-            "So does MED over the mean distance of pairs: it is no mere shrinking of the "
-            "embeddings.",
+            "MED over the mean distance of pairs falls before unseen pairs are answered, too: its "
+            "fall is no mere shrinking of the embeddings.",
             "our control: MED is not free of scale",
             all_of(falls_before("x+y", "best_med"), falls_before("x-y", "best_med")),
         ),
@@ -171,13 +171,14 @@ CEILING = Row(
     claims=(
         Claim(
             "polynomial-ceiling/never",
-            "x^2 + xy + y^2 is memorised, and its test accuracy stays below 0.95.",
-            "arXiv 2504.03162",
+            "x^2 + xy + y^2, which does not factor modulo the classroom's 47, is memorised, and "
+            "its test accuracy stays below 0.95.",
+            "arXiv 2504.03162, whose 97 it factors over",
             all_of(memorises("x^2+xy+y^2"), never_groks("x^2+xy+y^2", accuracy=0.95)),
         ),
         Claim(
             "polynomial-ceiling/more-data",
-            "Not with 0.7 of all pairs either.",
+            "With 0.7 of all pairs, too, x^2 + xy + y^2 is memorised and stays below 0.95.",
             "arXiv 2504.03162; contested by others",
             all_of(
                 memorises("x^2+xy+y^2, fraction 0.7"),
@@ -259,7 +260,7 @@ DEPTH = Row(
         ),
         Claim(
             "depth/med-falls",
-            "MED falls all the same.",
+            "With two layers, too, MED falls before unseen pairs are answered.",
             "arXiv 2504.03162",
             falls_before("2 layers", "med"),
             afterwards=RISES,

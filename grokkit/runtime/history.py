@@ -217,7 +217,12 @@ def from_bytes(data: bytes, name: str) -> "xr.Dataset":
     return history
 
 
-def thin(history: "xr.Dataset", records: int = 100, mantissa_bits: int = 10) -> "xr.Dataset":
+def thin(
+    history: "xr.Dataset",
+    records: int = 100,
+    mantissa_bits: int = 10,
+    keep: Sequence[float] = (),
+) -> "xr.Dataset":
     """A smaller History for keeping: log-spaced records, floats rounded.
 
     Keeps every run's first and last record and those at which it memorised, grokked, or
@@ -228,10 +233,12 @@ def thin(history: "xr.Dataset", records: int = 100, mantissa_bits: int = 10) -> 
         history: what to make smaller.
         records: about how many records to keep, denser in early epochs.
         mantissa_bits: the bits of every other float to keep.
+        keep: epochs of records to keep besides.
     """
     last = history.sizes["epoch"] - 1
+    also = np.flatnonzero(np.isin(history.epoch.values, keep))
     steps = np.geomspace(1, last + 1, records).round().astype(int) - 1 if last > 0 else [0]
-    kept = history.isel(epoch=np.unique(np.concatenate([[0, last], steps, _events(history)])))
+    kept = history.isel(epoch=np.unique(np.concatenate([[0, last], steps, also, _events(history)])))
     for name, values in kept.data_vars.items():
         if "accuracy" not in str(name) and values.dtype.kind == "f":
             kept[name] = values.copy(data=_round_mantissa(values.values, mantissa_bits))

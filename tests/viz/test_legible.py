@@ -25,7 +25,7 @@ from grokkit.viz.rows.present import Present
 RECORDED = [
     name
     for name in (*FIGURES, "autoregressive")  # and one of those that are but strips
-    if (ROWS[name].kept_with or name) in runs.names()
+    if {name, *ROWS[name].shares_recording_of} & set(runs.names())
 ]
 
 
