@@ -80,7 +80,7 @@ def same_order(evidence: Evidence) -> list[Part]:
         for own in epochs
     ]
     says = f"rank correlation with the order {', '.join(ORDER)} at least 0.7"
-    return [bounded(says, rhos, at_least=0.7)]
+    return [bounded(says, rhos, at_least=0.7, null=0.0)]
 
 
 def rank_turns(evidence: Evidence) -> list[Part]:

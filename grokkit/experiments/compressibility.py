@@ -38,7 +38,7 @@ def orders(variable: str) -> Judge:
         arrived = np.stack([arrives(evidence, arm, variable).values for arm in COMPARED])
         ranks = rank_correlations(arrived, grokked)
         says = "rank correlation, over four placements, of its arrival and the grok at least 0.8"
-        return [bounded(says, ranks, at_least=0.8)]
+        return [bounded(says, ranks, at_least=0.8, null=0.0)]
 
     return judge
 

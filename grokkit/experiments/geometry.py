@@ -50,7 +50,7 @@ def structure_by_width(evidence: Evidence) -> list[Part]:
     ranks = rank_correlations(widths, in_order(times))
     medians = "; ".join(f"d {width:g}: {one}" for width, one in zip(widths, times, strict=True))
     says = f"rank correlation of d and the epoch of KL <= {STRUCTURE} at most -0.8"
-    return [bounded(says, ranks, f"{spread(ranks)} ({medians})", at_most=-0.8)]
+    return [bounded(says, ranks, f"{spread(ranks)} ({medians})", at_most=-0.8, null=0.0)]
 
 
 def every_width(evidence: Evidence) -> Sequence[Part]:

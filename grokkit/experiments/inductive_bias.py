@@ -53,7 +53,7 @@ def entropy_orders(evidence: Evidence) -> list[Part]:
     )
     ranks = rank_correlations(entropies, epochs)
     says = "rank correlation, over placements, of entropy when memorised and epoch at most -0.8"
-    return [bounded(says, ranks, at_most=-0.8)]
+    return [bounded(says, ranks, at_most=-0.8, null=0.0)]
 
 
 def shortcut(evidence: Evidence) -> list[Part]:

@@ -92,6 +92,7 @@ def bounded(
     seen: str | None = None,
     at_least: float = -math.inf,
     at_most: float = math.inf,
+    null: float | None = None,
 ) -> Part:
     """A number of each seed between two bounds; ``nan`` is not known.
 
@@ -101,11 +102,12 @@ def bounded(
         seen: what was measured, in words; None: their spread.
         at_least: the lower bound.
         at_most: the upper one.
+        null: the number that means no effect.
     """
     if not isinstance(values, Measured):
         values = Measured.of(values)
     seen = spread(values.known) if seen is None else seen
-    return Part.of(says, values, Bounds(at_least, at_most), seen)
+    return Part.of(says, values, Bounds(at_least, at_most, null), seen)
 
 
 ALSO_MEMORISES = "that it memorises was added: a network that does not proves nothing"

@@ -60,7 +60,7 @@ def falls_with_beta(evidence: Evidence) -> list[Part]:
     """The rank correlation of beta with the grok epoch, for each seed."""
     ranks = grok_ranks(evidence, {_arm(beta): beta for beta in (0.0, *BETAS)})
     says = "rank correlation of beta and epoch at most -0.8"
-    return [bounded(says, ranks, at_most=-0.8)]
+    return [bounded(says, ranks, at_most=-0.8, null=0.0)]
 
 
 def inverse_law(evidence: Evidence) -> list[Part]:

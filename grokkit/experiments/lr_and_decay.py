@@ -37,7 +37,7 @@ def decay_orders(evidence: Evidence) -> list[Part]:
     """The rank correlation of the decay with the grok epoch."""
     ranks = grok_ranks(evidence, {f"decay {d:g}": d for d in DECAYS["paper"]})
     says = "rank correlation of decay and epoch at most -0.8"
-    return [bounded(says, ranks, at_most=-0.8)]
+    return [bounded(says, ranks, at_most=-0.8, null=0.0)]
 
 
 ROW = Row(

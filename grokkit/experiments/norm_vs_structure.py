@@ -101,7 +101,7 @@ def more_mass_decides(evidence: Evidence, variable: str = "informative_mass") ->
     seen = f"{spread(beaten)}, and {spread(holds)} where it does not"
     which = "least mass" if variable.startswith("min") else "mass"
     says = f"{which} on informative tokens by 0.05 larger where the network groks (0.1) than at 0.3"
-    return [bounded(says, more, seen, at_least=0.05)]
+    return [bounded(says, more, seen, at_least=0.05, null=0.0)]
 
 
 def _uniform_mass(evidence: Evidence, arm: str) -> float:

@@ -32,7 +32,7 @@ def orders(suffix: str, sign: int) -> Judge:
         seen = "; ".join(f"{name}: {when}" for name, when in times.items())
         says = f"rank correlation of a and epoch {'at least 0.8' if sign > 0 else 'at most -0.8'}"
         bound = {"at_least": 0.8} if sign > 0 else {"at_most": -0.8}
-        return [bounded(says, ranks, f"{spread(ranks)} ({seen})", **bound)]
+        return [bounded(says, ranks, f"{spread(ranks)} ({seen})", **bound, null=0.0)]
 
     return judge
 

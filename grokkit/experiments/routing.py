@@ -60,7 +60,7 @@ def keeps_more(arm: str, other: str) -> Judge:
     def judge(evidence: Evidence) -> list[Part]:
         mine, its = _longest(evidence, arm), _longest(evidence, other)
         says = f"{arm}: accuracy at the longest above that of {other} by 0.05"
-        return [bounded(says, mine - its, f"{spread(mine)} against {spread(its)}", 0.05)]
+        return [bounded(says, mine - its, f"{spread(mine)} against {spread(its)}", 0.05, null=0.0)]
 
     return judge
 

@@ -137,7 +137,7 @@ def _like_the_others(epochs: np.ndarray) -> Part:
         told_apart = np.ptp(own) > 0 and np.ptp(others) > 0
         rhos.append(float(np.asarray(spearmanr(own, others))[0]) if told_apart else np.nan)
     says = "rank correlation of its order with that of the others at least 0.7"
-    return bounded(says, rhos, at_least=0.7)
+    return bounded(says, rhos, at_least=0.7, null=0.0)
 
 
 def moves(arm: str, names: Sequence[str], holds: bool) -> Judge:
