@@ -29,7 +29,7 @@ Without a number, a part is refuted if four fifths of the seeds say no.
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, get_args
 
 from grokkit.errors import refuse
@@ -118,7 +118,7 @@ class Part:
     says: str
     outcomes: tuple[bool | None, ...]
     seen: str
-    measured: Measured | None = None
+    measured: Measured | None = field(default=None, compare=False)
     bounds: Bounds = Bounds()
 
     def __post_init__(self) -> None:
@@ -236,21 +236,24 @@ class Result:
         if not parts or self.seeds < 2:
             return ()
         n = min(len(part.outcomes) for part in parts)
-        if any(verdict_of([one.without(i) for one in parts]) != self.verdict for i in range(n)):
+        found = verdict_of(parts)
+        if any(verdict_of([one.without(i) for one in parts]) != found for i in range(n)):
             turns.append("one seed")
         moved = [
             [*parts[:i], other, *parts[i + 1 :]]
             for i, part in enumerate(parts)
             for other in part.moved()
         ]
-        if any(verdict_of(others) != self.verdict for others in moved):
+        if any(verdict_of(others) != found for others in moved):
             turns.append("a quarter of a threshold")
         return tuple(turns)
 
     @property
     def label(self) -> str:
-        """The verdict, with how it falls short."""
-        return f"{self.verdict}: {self.shortfall}" if self.shortfall else self.verdict
+        """The verdict, with how it falls short; and on how many seeds, if on fewer than five."""
+        label = f"{self.verdict}: {self.shortfall}" if self.shortfall else self.verdict
+        few = self.parts and 0 < self.seeds < len(SEEDS)
+        return f"{label} on {self.seeds} seed{'s' if self.seeds > 1 else ''}" if few else label
 
     @property
     def seen(self) -> str:

@@ -49,9 +49,11 @@ class Estimate:
         if at_least == at_most:
             middle = _digits(at_least)
         elif math.isinf(at_most):
-            middle = f"more than {_digits(at_least)}" if np.isfinite(at_least) else "unknown"
-        else:
+            middle = "unknown" if math.isinf(at_least) else f"more than {_digits(at_least)}"
+        elif math.isinf(at_least):
             middle = f"less than {_digits(at_most)}"
+        else:
+            middle = f"{_digits(at_least)} to {_digits(at_most)}"
         return f"{middle} [{_digits(self.low)} to {_digits(self.high)}]"
 
 
@@ -102,7 +104,9 @@ class Measured:
         """The others, with one seed left out."""
         return Measured(np.delete(self.low, seed), np.delete(self.high, seed))
 
-    def within(self, at_least: float = -math.inf, at_most: float = math.inf) -> list[bool | None]:
+    def within(
+        self, at_least: float | int = -math.inf, at_most: float | int = math.inf
+    ) -> list[bool | None]:
         """For each seed, whether the number lies between two bounds; None: not known."""
         inside = (self.low >= at_least) & (self.high <= at_most)
         outside = (self.high < at_least) | (self.low > at_most)

@@ -28,6 +28,9 @@ from grokkit.experiments.times import Times
 if TYPE_CHECKING:
     import xarray as xr
 
+BELOW_1 = float(np.nextafter(1, 0))
+"""The largest number below 1."""
+
 RISE = 1.5
 """A train loss this many times its least value so far has risen."""
 
@@ -194,7 +197,7 @@ def smoothing(evidence: Evidence) -> list[Part]:
         variance.append(float(at.score_variance.mean("head")[1] / at.score_variance[0].mean()))
     return [
         bounded("entropy rises by 0.05 nats", entropy, f"{spread(entropy)} nats", at_least=0.05),
-        bounded("score variance falls", variance, f"to {spread(variance)} x", at_most=1.0),
+        bounded("score variance falls", variance, f"to {spread(variance)} x", at_most=BELOW_1),
     ]
 
 

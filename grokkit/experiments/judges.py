@@ -39,11 +39,13 @@ def asks(
         says: what is asked, with its effect size.
         quantity: the number.
         bounds: what is asked of it.
-        seen: what was measured besides; the effect itself is told in any case.
+        seen: what was measured, in words; None: the numbers' spread.
     """
 
     def judge(evidence: Evidence) -> list[Part]:
-        return [Part.of(says, quantity(evidence), bounds, seen(evidence) if seen else "")]
+        measured = quantity(evidence)
+        words = seen(evidence) if seen else spread(measured.known)
+        return [Part.of(says, measured, bounds, words)]
 
     return judge
 
@@ -223,11 +225,6 @@ def _apart(norms: Float[np.ndarray, "arm seed"]) -> Measured:
 def part(says: str, outcomes: Iterable[object], seen: str) -> Part:
     """A part from outcomes of any kind of truth value; None stays undecided."""
     return Part(says, tuple(None if one is None else bool(one) for one in outcomes), seen)
-
-
-def if_known(values: Iterable[float], holds: Callable[[float], bool]) -> list[bool | None]:
-    """For each seed, whether what was measured holds; None where there was nothing to measure."""
-    return [None if np.isnan(value) else bool(holds(value)) for value in values]
 
 
 def so_far(evidence: Evidence, arm: str, values: Iterable[float], rising: bool) -> Measured:

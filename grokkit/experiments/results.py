@@ -55,7 +55,8 @@ def _counts(results: list[Result]) -> str:
         ways = Counter(result.shortfall for result in own if result.verdict == "not reproduced")
         told = ", ".join(f"{ways[way]} {way}" for way in SHORTFALLS if ways[way])
         told = f" (of those not reproduced {told})" if told else ""
-        lines.append(f"- {name}: {len(own)} claims: {count(own)}{told}; {turns} fragile.")
+        if own:
+            lines.append(f"- {name}: {len(own)} claims: {count(own)}{told}; {turns} fragile.")
     return "\n".join(lines)
 
 
@@ -85,6 +86,8 @@ could be false; and what several seeds of each run say: {n}, or as many as a row
 computed: `grokkit claims --out RESULTS.md` writes this file from the recorded runs, and
 `grokkit claims --check RESULTS.md` compares it with them. `grokkit reproduce NAME` makes the runs
 of an experiment again. [FINDINGS.md](FINDINGS.md) is the short form.
+
+**{len(results)} claims.**
 
 {_counts(results)}
 

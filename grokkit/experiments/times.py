@@ -96,8 +96,9 @@ class Times:
     def measured(self) -> Measured:
         """The epochs as bounds: a censored one lies beyond its run's last, as far as is known."""
         censored = np.isnan(self.values)
-        beyond = np.nan_to_num(self.last, nan=-1.0) * (1 + 1e-12)
-        low = np.where(censored, np.maximum(beyond, 0.0), self.values)
+        # Of a wait that never began nothing is known.
+        beyond = np.where(np.isnan(self.last), -np.inf, self.last * (1 + 1e-12))
+        low = np.where(censored, beyond, self.values)
         return Measured(low, np.where(censored, np.inf, self.values))
 
     def after(self, start: "Times") -> "Times":
