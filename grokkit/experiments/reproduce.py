@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from grokkit.engine import Spec
 from grokkit.engine.files import write_whole
 from grokkit.experiments.claims import Result
@@ -202,8 +204,10 @@ def _also_kept(row: Row, name: str, arm: "xr.Dataset") -> list[float]:
     if row.also_kept is None:
         return []
     evidence = Evidence(arm, {name: any_specs_of(arm)})
-    found = row.also_kept(name)(evidence).values
-    return [float(epoch) for epoch in found if epoch == epoch]
+    found, epochs = row.also_kept(name)(evidence).values, arm.epoch.values
+    after = np.searchsorted(epochs, found[np.isfinite(found)])
+    # The record before it, too: without that one it would seem to have come sooner.
+    return [float(epoch) for epoch in epochs[np.union1d(after, np.maximum(after - 1, 0))]]
 
 
 def differences(history: "xr.Dataset", epochs: int = 200, progress: bool = True) -> list[str]:
@@ -221,7 +225,6 @@ def differences(history: "xr.Dataset", epochs: int = 200, progress: bool = True)
     Returns:
         One line for each value that differs; empty if all agree.
     """
-    import numpy as np
     from tqdm.auto import tqdm
 
     bits = int(history.attrs.get("mantissa_bits", 23))

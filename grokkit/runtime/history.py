@@ -90,11 +90,9 @@ def join(histories: "Sequence[xr.Dataset]") -> "xr.Dataset":
     # Coordinates that vary between the parts but not within one are missing in some.
     specs = [spec for history in histories for spec in any_specs_of(history)]
     fresh = run_coordinates(specs)
-    # What a part was cut from may have lacked a coordinate that the part alone would have.
-    parts = [
-        history.drop_vars(run_coordinates(any_specs_of(history)), errors="ignore")
-        for history in histories
-    ]
+    # What a part was cut from may have had more such coordinates than the part alone, or fewer.
+    names = {"spec", *(name for spec in specs for name in spec.settings())}
+    parts = [history.drop_vars(names, errors="ignore") for history in histories]
     joined = xr.concat(parts, dim="run", join="outer", combine_attrs="override")
     joined = joined.assign_coords(fresh)
     joined.attrs = dict(histories[0].attrs) | {
