@@ -2,8 +2,8 @@
 
 ``python -m grokkit.classroom.mutants 3`` changes each solution of chapter 3 in one place at a
 time (an operator, a norm, an axis, a sign, a constant, a comparison, an off by one), hands each
-mutant to its check, and lists those that pass. None may, but those with a :func:`reason`: other right answers, declared in
-:mod:`grokkit.classroom.checks.equivalent`.
+mutant to its check, and lists those that pass. None may, but those with a :func:`reason`: other
+right answers, declared in :mod:`grokkit.classroom.checks.equivalent`.
 
 It runs the solutions of a checkout, in this process; a mutant has :data:`SECONDS` of CPU time.
 """

@@ -22,7 +22,7 @@ from grokkit.classroom import check
 from grokkit.classroom.checks.exercise import Function
 from grokkit.classroom.checks.expect import AnyOf
 from grokkit.classroom.exercises import source as sources
-from grokkit.classroom.exercises.source import Chapter, Exercise
+from grokkit.classroom.exercises.source import Chapter
 from grokkit.classroom.grading.peer import Peer
 from grokkit.classroom.mutants import solved_names
 from tests.classroom.variant import Variant

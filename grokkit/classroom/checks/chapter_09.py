@@ -1,7 +1,7 @@
 """Checks of the exercises on chapter 09: spectra, two losses, a disguise, shared frequencies."""
 
 import math
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import torch
@@ -203,7 +203,7 @@ ex_9_2 = Exercise(
             ]
         },
         mistakes={
-            "Restricted: the constant is missing, a class may be likelier than others in all pairs; "
+            "Restricted: the constant is missing, a class may be likelier in all pairs; "
             "or it is one for all classes, which does nothing.": any_of(
                 losses(restricted=lambda t, w: w), losses(restricted=lambda t, w: w + t.mean())
             ),
@@ -435,7 +435,7 @@ ex_9_4 = Exercise(
             )[::-1],
             "Chance: size times size over n.": overlap(chance=lambda a, b, n: len(a) * len(b)),
             "Only neighbours are compared; every pair counts, the first with the last, too.": (
-                overlap(lambda sets: zip(sets, sets[1:], strict=False))
+                overlap(pairwise)
             ),
             "This is a sum; take the mean over the pairs.": overlap(divide=False),
             "What *all* have in common is not what two of them share.": lambda sets, n: (

@@ -119,7 +119,7 @@ ex_10_1 = Exercise(
                 came(
                     *(NAN, 500.0, 700.0, 1000.0, 1.0),
                     cause="Mine was stopped at 500: it may have come by 700, or not. None.",
-                    no="Mine was stopped at 500 already: it may have come at 600, before the other.",
+                    no="Mine was stopped at 500 already: it may have come at 600, before it.",
                     yes="My last epoch was taken for mine. It lies beyond.",
                 ),
                 came(
