@@ -30,7 +30,7 @@ from grokkit.classroom.exercises import source as sources
 from grokkit.classroom.exercises.generate import SOLUTIONS
 from grokkit.classroom.exercises.source import Chapter, Exercise
 
-SECONDS = 3.0
+SECONDS = 1.0
 """CPU time of one mutant; one that takes longer is stopped, and counts as refused."""
 
 _BINARY: dict[type, list[type]] = {

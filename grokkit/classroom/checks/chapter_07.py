@@ -274,18 +274,12 @@ ex_7_3 = Exercise(
         cases={
             "without a mask it is clipped SGD with decoupled decay": [
                 Ask(
-                    lambda d: (
-                        ({"W_1": d.numbers(2, 3), "b_1": d.numbers(2)},)
-                        + ({"W_1": 3 * d.numbers(2, 3), "b_1": 3 * d.numbers(2)}, {}, 0.1, 0.5, 2.0)
-                    ),
+                    lambda d: (parameters(d), parameters(d, 3.0), {}, 0.1, 0.5, 2.0),
                     "The gradient is longer than 2 and is scaled to that; the weights shrink by "
                     "1 - 0.1 x 0.5.",
                 ),
                 Ask(
-                    lambda d: (
-                        ({"W_1": d.numbers(2, 3), "b_1": d.numbers(2)},)
-                        + ({"W_1": d.numbers(2, 3), "b_1": d.numbers(2)}, {}, 0.1, 0.5, 50.0)
-                    ),
+                    lambda d: (parameters(d), parameters(d), {}, 0.1, 0.5, 50.0),
                     "A gradient that is shorter than c stays as it is.",
                 ),
             ],

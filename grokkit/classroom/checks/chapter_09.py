@@ -354,13 +354,18 @@ def key_set(power, share, order=sorted, first=1, more=0, strict=False):
     return order(found + ranked[: max(more, 0)] if more >= 0 else found[:more])
 
 
-def overlap(pairs=lambda sets: combinations(sets, 2), divide=True, chance=None, common=None):
+def overlap(
+    pairs=lambda sets: combinations(sets, 2),
+    divide=True,
+    chance=lambda a, b, n: len(a) * len(b) / n,
+    common=lambda a, b: len({*a} & {*b}),
+):
     """Both means, over other pairs, as sums, or with another chance or overlap."""
 
     def answer(sets, n):
         couples = list(pairs(sets))
-        shared = sum((common or (lambda a, b: len({*a} & {*b})))(*one) for one in couples)
-        luck = sum((chance or (lambda a, b, n: len(a) * len(b) / n))(*one, n) for one in couples)
+        shared = sum(common(a, b) for a, b in couples)
+        luck = sum(chance(a, b, n) for a, b in couples)
         over = len(couples) if divide else 1
         return shared / over, luck / over
 

@@ -302,7 +302,7 @@ class _Asked:
             compare = _comparison(self.part, ask, inputs)
             failed = self._blamed(partial(compare, given))
             if failed is not None:
-                if not failed.known and self.latest.returned is None:
+                if isinstance(failed, Wrong) and not failed.known and self.latest.returned is None:
                     failed.got, failed.note, failed.cause = "None", "", NOTHING
                 return failed
             changed = next((call.changed for call in self.calls if call.changed), None)
@@ -324,7 +324,8 @@ class _Asked:
             return wrong
         except Exception as error:
             trace = error.__traceback__
-            trace = trace.tb_next if trace else None  # what called the comparison
+            for _ in range(3):  # this frame, and those of the check itself
+                trace = trace.tb_next if trace else None
             if own_frames(trace):
                 return of_learner(error.with_traceback(trace))
             return Wrong(
