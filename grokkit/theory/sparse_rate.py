@@ -13,8 +13,9 @@ which is integrated in closed form with y = 1 / (exp(D) - 1):
 
 It is an equality with kappa = T / (k (T - k)) when attention is uniform inside I* and inside
 the distractors, which every start becomes. So D is about k (T - k) / (T rate t) in the end.
-The scaling of the wait with 1 / rate, which the experiments show, survives unchanged:
-the flow depends on rate * t alone.
+That the time goes as 1 / rate survives for the flow, which depends on rate * t alone. Networks
+trained by AdamW do not show it (claim ``kl-acceleration/attention-time``): it divides every
+gradient by its own size.
 
 In code: ``length`` is T, ``k`` is the number of informative positions. Not in the paper;
 it replaces (50), (52) and (53) of arXiv 2605.15787 for its own oracle.

@@ -93,6 +93,7 @@ CHANGES: dict[str, Any] = {
     "causal": True,
     "init": "lecun",
     "toeplitz_length": 2.0,
+    "weight_streams": "one",
     # optimizers
     "learning_rate": 0.02,
     "weight_decay": 3.0,
@@ -105,6 +106,7 @@ CHANGES: dict[str, Any] = {
     "nesterov": False,
     "update_scale": "spectral",
     "muon_readout": True,
+    "weight_streams": "one",
     # priors
     "kl_strength": 0.4,
     "entropy_strength": 0.4,
@@ -130,6 +132,7 @@ CHANGES: dict[str, Any] = {
     "stop_after": 5,
     "precision": "float64",
     "features": True,
+    "updates": True,
 }
 """For every setting that there is, another value."""
 
@@ -240,6 +243,11 @@ def test_so_does_every_kind(part, kind, teachers):
         ({"distractors": "constant", "draws": 2}, "draws"),
         ({"length": 3, "draws": 2}, "draws"),
         ({"length": 3, "alphabet": 2}, "alphabet"),
+        ({"schedule": "annealed", "schedule_epochs": 5}, "schedule"),
+        ({"heads": 2, "head_reduction": "summed"}, "head_reduction"),
+        ({"target": "adversarial"}, "target"),
+        ({"norm_kind": "rms"}, "norm_kind"),
+        ({"norm_affine": False}, "norm_affine"),
     ],
 )
 def test_or_it_is_refused_where_it_would_do_nothing(settings, refused):

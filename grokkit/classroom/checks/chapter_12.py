@@ -233,7 +233,7 @@ ex_12_2 = Exercise(
         "Which of them lie in the strip?",
         "Count: of all pairs inside, those whose mirror image is inside as well.",
     ),
-    afterword="In grokkit a hole's extra_mirrored says it of every pair: grokkit.tasks.holes.",
+    afterword="In grokkit a hole's extra_mirrored says it of every pair: grokkit.tasks.PrimeField.",
 )
 
 # --- 12.3 two lies ------------------------------------------------------------------------
