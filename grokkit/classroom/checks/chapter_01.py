@@ -171,7 +171,7 @@ ex_1_3 = Exercise(
             "It is divided by the number of train pairs; ask how many of the *test* pairs.": (
                 lambda s, t: mirrored(s, t) / len(s)
             ),
-            "This is the number of mirrored pairs; divide it by the number of test pairs.": mirrored,
+            "This is the number of mirrored pairs; divide by the number of test pairs.": mirrored,
             "This is a percentage; a share is a number from 0 to 1.": lambda s, t: (
                 100 * mirrored(s, t) / len(t)
             ),
@@ -368,5 +368,5 @@ ex_1_5 = Exercise(
         "Otherwise leave (0, 0) out. Then the number 0 is missing, and the sum 0: each needs a "
         "couple of its own, such as (1, 0) with (0, 1).",
     ),
-    afterword='grokkit\'s `split="unordered"` keeps couples together; the rest it leaves to chance.',
+    afterword='grokkit\'s `split="unordered"` keeps couples together; the rest is chance.',
 )

@@ -21,7 +21,7 @@ def pooled(d, new_share=None, same_value=False):
 
 
 def mixed(rest=lambda m, a, b: (1 - b) * m, own=lambda v, a, w, b: b * w):
-    """h' from the part of the others and that of the token itself."""
+    """The new h from the part of the others and that of the token itself."""
 
     def answer(h, a, v, b, w):
         return own(v, a, w, b) + rest((h - a * v) / (1 - a), a, b)
@@ -297,7 +297,7 @@ def margins(logits, targets):
 def gamma_of(
     of=lambda logits, targets: margins(logits, targets).min().clamp(min=0),
     norm=lambda w: torch.linalg.matrix_norm(w, 2),
-    c=math.sqrt(2),
+    c=2**0.5,
     below=lambda one, two, spread: one * two * spread,
 ):
     """(27) with another margin, norm, factor or denominator."""

@@ -135,7 +135,7 @@ ex_4_2 = Exercise(
         cases={
             "it is log(1 + S) for each example": Ask(
                 some_logits,
-                "For each row: subtract the right logit, sum the exponentials of the others, log1p.",
+                "For each row: subtract the right logit, sum the others' exponentials, log1p.",
             ),
             "it stays exact where the right class is far ahead": [
                 Ask(

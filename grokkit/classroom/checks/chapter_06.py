@@ -313,8 +313,10 @@ def measured(given, oracle):
     require(abs(attention.sum() - 1) < 1e-5, "Attention sums to 1.", given)
     require((attention > 0).all(), "A softmax has every entry above 0.", given)
     on = oracle > 0
-    # By log1p of the difference: near the oracle a ratio would be rounded.
-    divergence = float(-(oracle[on] * np.log1p((attention - oracle)[on] / oracle[on])).sum())
+    ratio, off = attention[on] / oracle[on], (attention - oracle)[on] / oracle[on]
+    # Near the oracle the logarithm of a ratio is rounded, far from it a difference is.
+    log = np.where(ratio < 0.5, np.log(ratio), np.log1p(np.maximum(off, -0.5)))
+    divergence = float(-(oracle[on] * log).sum())
     return attention, float(((attention - oracle) ** 2).sum()), divergence
 
 

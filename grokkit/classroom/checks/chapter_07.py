@@ -1,5 +1,7 @@
 """Checks of the exercises on chapter 07: masks, rewinding, steps under a mask, a disguise."""
 
+from itertools import pairwise
+
 import torch
 
 from grokkit.classroom.checks.exercise import Ask, Exercise, Function
@@ -253,14 +255,15 @@ def plain(given, kept):
     return given
 
 
-def situation(d, share, pruned=True):
+def parameters(d, scale=1.0):
+    return {"W_1": scale * d.numbers(2, 3), "b_1": scale * d.numbers(2)}
+
+
+def situation(d, share):
     """A step to take; `share` is c over the norm of the gradients that count."""
-    weights = {"W_1": d.numbers(2, 3), "b_1": d.numbers(2)}
-    gradients = {"W_1": d.numbers(2, 3), "b_1": d.numbers(2)}
-    kept = {"W_1": d.mask(2, 3, k=2)} if pruned else {}
-    gradients["W_1"][~kept["W_1"]] *= 4 if pruned else 1
-    longest = round(share * norm_of(masked(gradients, kept)), 4)
-    return weights, gradients, kept, 0.1, 0.5, longest
+    weights, gradients, kept = parameters(d), parameters(d), {"W_1": d.mask(2, 3, k=2)}
+    gradients["W_1"][~kept["W_1"]] *= 4
+    return weights, gradients, kept, 0.1, 0.5, round(share * norm_of(masked(gradients, kept)), 4)
 
 
 ex_7_3 = Exercise(
@@ -271,18 +274,12 @@ ex_7_3 = Exercise(
         cases={
             "without a mask it is clipped SGD with decoupled decay": [
                 Ask(
-                    lambda d: (
-                        ({"W_1": d.numbers(2, 3), "b_1": d.numbers(2)},)
-                        + ({"W_1": 3 * d.numbers(2, 3), "b_1": 3 * d.numbers(2)}, {}, 0.1, 0.5, 2.0)
-                    ),
+                    lambda d: (parameters(d), parameters(d, 3.0), {}, 0.1, 0.5, 2.0),
                     "The gradient is longer than 2 and is scaled to that; the weights shrink by "
                     "1 - 0.1 x 0.5.",
                 ),
                 Ask(
-                    lambda d: (
-                        ({"W_1": d.numbers(2, 3), "b_1": d.numbers(2)},)
-                        + ({"W_1": d.numbers(2, 3), "b_1": d.numbers(2)}, {}, 0.1, 0.5, 50.0)
-                    ),
+                    lambda d: (parameters(d), parameters(d), {}, 0.1, 0.5, 50.0),
                     "A gradient that is shorter than c stays as it is.",
                 ),
             ],
@@ -444,7 +441,7 @@ def is_in_order(given, first, bias, second, order):
     a, unchanged, cause, apart = as_network(given, first, bias, second)
     require(unchanged, cause, apart, "a difference of 0")
     size = a.abs()
-    for before, after in zip(order, order[1:], strict=False):
+    for before, after in pairwise(order):
         require(
             bool(size[:, before].min() > 0) and bool(size[:, before].max() < size[:, after].min()),
             f"Unit {after} is pruned before all of unit {before}: every entry of its column is to "

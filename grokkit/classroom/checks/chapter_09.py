@@ -1,7 +1,7 @@
 """Checks of the exercises on chapter 09: spectra, two losses, a disguise, shared frequencies."""
 
 import math
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import torch
@@ -203,7 +203,7 @@ ex_9_2 = Exercise(
             ]
         },
         mistakes={
-            "Restricted: the constant is missing, a class may be likelier than others in all pairs; "
+            "Restricted: the constant is missing, a class may be likelier in all pairs; "
             "or it is one for all classes, which does nothing.": any_of(
                 losses(restricted=lambda t, w: w), losses(restricted=lambda t, w: w + t.mean())
             ),
@@ -354,13 +354,18 @@ def key_set(power, share, order=sorted, first=1, more=0, strict=False):
     return order(found + ranked[: max(more, 0)] if more >= 0 else found[:more])
 
 
-def overlap(pairs=lambda sets: combinations(sets, 2), divide=True, chance=None, common=None):
+def overlap(
+    pairs=lambda sets: combinations(sets, 2),
+    divide=True,
+    chance=lambda a, b, n: len(a) * len(b) / n,
+    common=lambda a, b: len({*a} & {*b}),
+):
     """Both means, over other pairs, as sums, or with another chance or overlap."""
 
     def answer(sets, n):
         couples = list(pairs(sets))
-        shared = sum((common or (lambda a, b: len({*a} & {*b})))(*one) for one in couples)
-        luck = sum((chance or (lambda a, b, n: len(a) * len(b) / n))(*one, n) for one in couples)
+        shared = sum(common(a, b) for a, b in couples)
+        luck = sum(chance(a, b, n) for a, b in couples)
         over = len(couples) if divide else 1
         return shared / over, luck / over
 
@@ -435,7 +440,7 @@ ex_9_4 = Exercise(
             )[::-1],
             "Chance: size times size over n.": overlap(chance=lambda a, b, n: len(a) * len(b)),
             "Only neighbours are compared; every pair counts, the first with the last, too.": (
-                overlap(lambda sets: zip(sets, sets[1:], strict=False))
+                overlap(pairwise)
             ),
             "This is a sum; take the mean over the pairs.": overlap(divide=False),
             "What *all* have in common is not what two of them share.": lambda sets, n: (

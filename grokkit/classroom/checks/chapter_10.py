@@ -119,7 +119,7 @@ ex_10_1 = Exercise(
                 came(
                     *(NAN, 500.0, 700.0, 1000.0, 1.0),
                     cause="Mine was stopped at 500: it may have come by 700, or not. None.",
-                    no="Mine was stopped at 500 already: it may have come at 600, before the other.",
+                    no="Mine was stopped at 500 already: it may have come at 600, before it.",
                     yes="My last epoch was taken for mine. It lies beyond.",
                 ),
                 came(
@@ -319,7 +319,9 @@ def is_the_experiment(given, base, strength, seeds):
         )
         changes = {"prior": "kl", "kl_strength": strength, **ARMS[name]}
         for spec, want in zip(specs, grid(base.with_(**changes), seed=seeds), strict=True):
-            require(spec == want, *_what_differs(name, spec, want, base))
+            if spec != want:
+                said, got, asked = _what_differs(name, spec, want, base)
+                require(False, said, got, asked)
 
 
 def _what_differs(name, spec, want, base):
@@ -327,7 +329,7 @@ def _what_differs(name, spec, want, base):
     got, asked, own = spec.settings(), want.settings(), base.settings()
     other = [key for key in asked if got.get(key) != asked[key]]
     if not other:
-        return "", None
+        return f"{name} has a spec of another kind than base.", None, ""
     setting = next((key for key in other if key != "kl_strength"), other[0])
     stand_in = "A stand-in for the prior's gradient needs the prior, at its full strength: " + (
         "otherwise there is no gradient to stand in for."

@@ -120,4 +120,4 @@ EQUIVALENT = {
         "start = np.flatnonzero(epochs == since)[-1]": "there is one such record",
     },
 }
-"""By exercise: the line that was changed, as it is now, and why the answer is right all the same."""
+"""By exercise: the line that was changed, as it is now, and why the answer stays right."""
