@@ -194,7 +194,7 @@ def teachers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 def base_of(part: str, kind: str) -> RunSpec:
     if part not in FAMILIES:
         return BASE
-    return BASE.with_(**{part: kind}, **KINDS[part][kind])
+    return BASE.with_(**{part: FAMILIES[part][kind](**KINDS[part][kind])})
 
 
 @functools.cache
