@@ -33,6 +33,7 @@ class Options:
         out: write the whole document of results to this file, as RESULTS.md is.
         check: compare this file with that document; where they differ, say where.
         figures: draw the figure of each experiment into this folder.
+        findings: write the page of findings to this file, as FINDINGS.md is.
     """
 
     names: Annotated[tuple[str, ...], tyro.conf.Positional] = ()
@@ -41,6 +42,7 @@ class Options:
     out: Path | None = None
     check: Path | None = None
     figures: Path | None = None
+    findings: Path | None = None
 
 
 def main(argv: Sequence[str]) -> int:
@@ -53,6 +55,12 @@ def main(argv: Sequence[str]) -> int:
     from grokkit import experiments
 
     _check(options)
+    if options.findings is not None:
+        from grokkit.engine.files import write_whole
+        from grokkit.experiments.findings import findings_document
+
+        print(f"wrote {write_whole(options.findings, findings_document().encode())}")
+        return 0
     if options.out is not None or options.check is not None:
         try:
             code = _document(options)

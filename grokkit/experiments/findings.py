@@ -86,8 +86,8 @@ FINDINGS: tuple[Finding, ...] = (
             ("Share of the search", "wait/found-late", 0),
             ("Second part over frozen attention's wait", "wait/not-a-sum", 0),
         ],
-        "We had claimed the contrary, that both are learned side by side; that they add up was seen "
-        "in five seeds and waits for fresh ones.",
+        "We had claimed the contrary, that both are learned side by side; the sum was found "
+        "afterwards, in five seeds, and waits for fresh ones.",
         "wait",
     ),
     Finding(
