@@ -7,4 +7,4 @@ for _threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_threads] = "1"
 os.environ["TQDM_DISABLE"] = "1"
 
-pytest_plugins = ["tests.notebooks.kernel_costs"]
+pytest_plugins = ["tests.notebooks.kernel_costs", "tests.notebooks.picture_words"]

@@ -324,7 +324,7 @@ with style():
         level = torch.stack([table[dot] for dot in dots])
         for (pos, _), score in zip(dots, level - level.mean(), strict=True):
             ax.plot(pos, score, "o" if pos in (0, 2) else "s", alpha=0.5,
-                    color=viz.LOOKS["structure"].color if pos in (0, 2) else "#7A7A7A")  # fmt: skip
+                    color=viz.LOOKS["structure"].color if pos in (0, 2) else "#757575")  # fmt: skip
         ax.set(title=kind, xlabel="position")
         ax.set_xticks(range(5), ["0", "1", "2", "3", "="])
     figure.axes[0].set_ylabel("score (log evidence, nats)")

@@ -259,7 +259,7 @@ histories = {1.0: adamw} | {
     for decay, epochs in sweep.items()
     if decay != 1.0
 }
-shades = {0.5: "#F3B48B", 1.0: "#E8873F", 2.0: "#C24E00", 4.0: "#6E2C00"}
+shades = {0.5: "#DC7845", 1.0: "#B04500", 2.0: "#7F3200", 4.0: "#461C00"}
 viz.lines(
     [
         viz.Line(h.epoch, h.test_accuracy[0], f"decay {decay:g}", "test", {"color": shades[decay]})

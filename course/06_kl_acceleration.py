@@ -86,7 +86,7 @@ histories = {
     beta: grokkit.train(live.with_(kl_strength=beta, epochs=epochs))
     for beta, epochs in sweep.items()
 }
-shades = {0: "#262626", 0.01: "#F3B48B", 0.1: "#E8873F", 1: "#C24E00", 10: "#6E2C00"}
+shades = {0: "#262626", 0.01: "#DC7845", 0.1: "#B04500", 1: "#7F3200", 10: "#461C00"}
 viz.lines(
     [
         viz.Line(h.epoch, h.test_accuracy[0], f"β = {beta:g}", "test", {"color": shades[beta]})

@@ -134,7 +134,7 @@ race = {
     "lottery": grokkit.train(live.with_(epochs=1200, ticket=mask)),
     "Bayesian": grokkit.train(live.with_(epochs=800, **oracle)),
 }
-colors = {"dense": "#262626", "lottery": "#E8A100", "Bayesian": "#009E73"}
+colors = {"dense": "#262626", "lottery": "#BD8000", "Bayesian": "#008F68"}
 viz.lines(
     [
         viz.Line(h.epoch, h.test_accuracy[0], name, "test", {"color": colors[name]})
@@ -257,7 +257,7 @@ gentle = {
     )
     for name, one in masks.items()
 }
-colors |= {"half, lottery": "#E8A100", "half, random": "#9A9A9A"}
+colors |= {"half, lottery": "#BD8000", "half, random": "#8C8C8C"}
 shown = {"dense": race["dense"]} | gentle
 viz.lines(
     [

@@ -108,7 +108,7 @@ viz.lines(
     [
         viz.Line(h.epoch, h.test_accuracy[0], words, "test", {"color": color})
         for h, words, color in zip(
-            pair, ("as it is", "told where to look"), ("#D55E00", "#009E73"), strict=True
+            pair, ("as it is", "told where to look"), ("#B04500", "#008F68"), strict=True
         )
     ],
     title=f"Loosened: {name}",

@@ -430,7 +430,7 @@ def way(values):
 epochs = history.epoch.values[history.epoch >= memorise_epoch(history)[0]]
 shown = {
     "attention (KL)": ("structure", {}),
-    "waves in the logits": ("norm", {"color": "#CC79A7", "linestyle": "-"}),
+    "waves in the logits": ("norm", {"color": "#C8669A", "linestyle": "-"}),
     "waves in the embedding": ("gradient", {"color": "#882255", "marker": None}),
     "excluded loss": ("train", {}),
     "unseen": ("test", {}),

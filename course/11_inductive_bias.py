@@ -114,7 +114,7 @@ trainers = {name: Trainer([row.arms(seeds=[5])[name][0].with_(**small)]) for nam
 for trainer in trainers.values():
     trainer.advance()
 live = {name: to_history(trainer) for name, trainer in trainers.items()}
-looks = ({"color": "#262626", "linewidth": 3.5}, {"color": "#D55E00", "linewidth": 1.6})
+looks = ({"color": "#262626", "linewidth": 3.5}, {"color": "#B04500", "linewidth": 1.6})
 viz.lines(
     [
         viz.Line(h.epoch, h[f"{data}_accuracy"][0], f"{name}, {data}", data, look)

@@ -124,7 +124,7 @@ rounds = np.arange(1, 24)
 seen = token_uniformity(torch.stack([circle(int(k)) for k in rounds]), shuffles=100)
 least = seen.best_null.amin(dim=1)
 step_1 = {"marker": "P", "linestyle": (0, (1, 1))}
-shuffled = {"marker": None, "color": "#7A7A7A", "linestyle": (0, (4, 2))}
+shuffled = {"marker": None, "color": "#757575", "linestyle": (0, (4, 2))}
 viz.lines(
     [
         viz.Line(rounds, seen.med, "MED, radius 1", "norm", {"linestyle": "-"}),

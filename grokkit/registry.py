@@ -4,8 +4,13 @@ Tasks, priors and optimizers are each a family of frozen dataclasses. A registry
 every member a name, ``kind``, under which the command line and saved specs know it.
 """
 
+import hashlib
+import inspect
+import sys
 from collections.abc import Callable, Iterator, Mapping
-from typing import Generic, TypeVar
+from dataclasses import fields
+from types import FunctionType
+from typing import Any, Generic, TypeVar
 
 from grokkit.errors import refuse
 
@@ -18,11 +23,16 @@ class Registry(Mapping[str, type[T]], Generic[T]):
 
     Args:
         family: what is registered, singular, for messages: ``"task"``.
+
+    Attributes:
+        owner_elsewhere: what has a setting of a name already, outside of this family; settings
+            are known by their names alone.
     """
 
     def __init__(self, family: str) -> None:
         self.family = family
         self._members: dict[str, type[T]] = {}
+        self.owner_elsewhere: Callable[[str], str | None] = lambda name: None
 
     def register(self, kind: str) -> Callable[[C], C]:
         """A class decorator that adds a frozen dataclass to the family as ``kind``.
@@ -30,7 +40,9 @@ class Registry(Mapping[str, type[T]], Generic[T]):
         Registering a name again replaces it, so a notebook cell can be run twice.
 
         Raises:
-            TypeError: the class is not a frozen dataclass; a spec could not be hashed.
+            TypeError: the class is not a frozen dataclass, so that a spec could not be hashed,
+                or lacks a method that every member of the family has.
+            SettingError: a field has the name of a setting that belongs to something else.
         """
 
         def add(cls: C) -> C:
@@ -39,6 +51,16 @@ class Registry(Mapping[str, type[T]], Generic[T]):
             params = vars(cls).get("__dataclass_params__")
             if params is None or not params.frozen:
                 raise TypeError(f"{cls.__name__}: a {self.family} must be a frozen dataclass")
+            missing = sorted(getattr(cls, "__abstractmethods__", ()))
+            if missing:
+                needed = f"needs {', '.join(missing)}, as every {self.family} does"
+                raise TypeError(f"{cls.__name__}: {needed}")
+            for field in fields(cls):
+                if owner := self.owner_elsewhere(field.name):
+                    allowed = f"another name for this field: {owner} has a setting {field.name}"
+                    refuse(field.name, cls.__name__, allowed)
+            if not cls.__module__.startswith("grokkit."):
+                cls.source = source_digest(cls)  # pyright: ignore[reportAttributeAccessIssue]
             cls.kind = kind  # pyright: ignore[reportAttributeAccessIssue]
             self._members[kind] = cls  # pyright: ignore[reportArgumentType]
             return cls
@@ -64,3 +86,30 @@ class Registry(Mapping[str, type[T]], Generic[T]):
 
     def __len__(self) -> int:
         return len(self._members)
+
+
+def source_digest(cls: type[Any]) -> str:
+    """Sixteen hexadecimal digits of the source that defines a class: an edited kind is another.
+
+    Of a module, the whole, since what a class does may stand anywhere in it; of a notebook or
+    a script, whose other lines change from run to run, the methods of the class.
+    """
+    text = None
+    if cls.__module__ != "__main__":
+        text = _source(sys.modules.get(cls.__module__))
+    if text is None:
+        functions = [one for base in cls.__mro__ for one in vars(base).values()]
+        functions = [getattr(one, "fget", None) or one for one in functions]
+        mine = [one for one in functions if getattr(one, "__module__", "") == cls.__module__]
+        # What dataclass makes follows from the fields, which a spec has: its file is no file.
+        texts = [_source(one) for one in map(inspect.unwrap, mine) if isinstance(one, FunctionType)]
+        text = "\n".join(filter(None, texts))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _source(thing: Any) -> str | None:
+    """The source of a module or a function; None where there is none, as at a plain prompt."""
+    try:
+        return inspect.getsource(thing)
+    except (OSError, TypeError):
+        return None

@@ -1,7 +1,9 @@
 """The package as a whole: its face, what importing it costs, and what it depends on."""
 
-import ast
+import doctest
+import importlib
 import json
+import os
 import re
 import subprocess
 import sys
@@ -16,6 +18,13 @@ import grokkit
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "grokkit"
+EXAMPLES = sorted(
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+    for path in PACKAGE.rglob("*.py")
+    if ">>> " in path.read_text()
+)
+"""The modules with examples in their docstrings."""
+
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 
@@ -30,7 +39,7 @@ def python(code: str) -> str:
 
 # --- importing ----------------------------------------------------------------------------
 
-COSTLY = ("xarray", "h5netcdf", "h5py", "pandas", "scipy", "matplotlib", "tyro", "distributed")
+COSTLY = ("xarray", "h5netcdf", "h5py", "pandas", "scipy", "matplotlib", "distributed")
 COURSE_ONLY = ("IPython", "ipywidgets", "jupytext", "nbformat", "nbclient", "jupyter_client")
 
 
@@ -87,47 +96,24 @@ def test_every_statement_of_the_version_agrees():
 
 # --- the house ----------------------------------------------------------------------------
 
-# From the ground up; what stands on one floor does not know its neighbours.
-FLOORS = (
-    {"errors"},
-    {"registry", "seeding", "settings"},
-    {"theory", "tasks"},
-    {"model"},
-    {"diagnostics"},
-    {"engine"},
-    {"runtime"},
-    {"runs", "bench", "images"},
-    {"tickets"},
-    {"experiments"},
-    {"viz"},
-    {"widgets", "classroom"},
-    {"cli"},
-)
-FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
-MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
+
+def test_imports_go_one_way():
+    """The contracts in pyproject.toml: layers of rooms, and no circles within a room."""
+    done = subprocess.run(
+        [Path(sys.executable).with_name("lint-imports"), "--no-cache"],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stdout
 
 
-def imported_rooms(path: Path) -> set[str]:
-    """The rooms of grokkit that a module imports, at its top or in a function."""
-    names = []
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            names += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"line {node.lineno}: write imports from the top: grokkit...."
-            names += [f"{node.module}.{alias.name}" for alias in node.names]
-    return {name.split(".")[1] for name in names if name.startswith("grokkit.")}
-
-
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_no_room_imports_a_higher_one(path: Path):
-    room = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
-    above = {
-        other
-        for other in imported_rooms(path) - {room, "__version__"}
-        if FLOOR[other] >= FLOOR[room]
-    }
-    assert not above, f"{room} imports {', '.join(sorted(above))}"
+@pytest.mark.parametrize("module", EXAMPLES, ids=lambda module: module.removeprefix("grokkit."))
+def test_the_examples_of_docstrings_are_true(module: str):
+    result = doctest.testmod(importlib.import_module(module), optionflags=doctest.ELLIPSIS)
+    assert result.failed == 0
 
 
 def test_the_face_knows_every_room():

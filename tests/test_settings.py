@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from grokkit.settings import LATER, plain
+from grokkit.settings import OMIT_IF_DEFAULT, plain
 
 
 @dataclass(frozen=True)
@@ -12,7 +12,7 @@ class Old:
 
 @dataclass(frozen=True)
 class New(Old):
-    kind: str = field(default="usual", metadata=LATER)
+    kind: str = field(default="usual", metadata=OMIT_IF_DEFAULT)
 
 
 def test_a_later_field_is_left_out_at_its_default_and_only_there():

@@ -4,17 +4,19 @@ A contender is made once for a spec and then called for some epochs at a time. A
 the same data, in one thread, and evaluate on the test set equally often.
 """
 
+import math
 from collections.abc import Callable, Mapping
 
 import torch
-from torch import nn
+from torch import Tensor
 from torch.nn import functional
 
-from grokkit.bench.textbook import Textbook
+from grokkit import core
+from grokkit.bench.core_run import core_run
+from grokkit.core.loss import loss_and_gradient
 from grokkit.engine import RunSpec, Trainer
 from grokkit.engine.autograd_step import AutogradStep
 from grokkit.model import Transformer
-from grokkit.model.loss import loss_and_gradient
 
 Contender = Callable[[RunSpec], Callable[[int], None]]
 """Makes, for a spec, a function that does some epochs' work."""
@@ -30,38 +32,59 @@ def each(one_epoch: Callable[[], object]) -> Callable[[int], None]:
     return work
 
 
-def textbook(spec: RunSpec, last_only: bool = False) -> Callable[[int], None]:
-    """An ordinary training loop: every query of every sequence, autograd, torch's AdamW."""
-    data = spec.task.build(spec.seed)
-    train, test = data.train, data.test
-    torch.manual_seed(spec.seed)
-    net = Textbook(spec.model, data.n_tokens, data.max_length, data.n_classes, last_only=last_only)
-    setting = spec.optimizer
-    optimizer = torch.optim.AdamW(
-        net.parameters(), lr=setting.learning_rate, weight_decay=setting.weight_decay
-    )
-    epoch = 0
+class EveryQuery(core.Transformer):
+    """The core's network as a language model runs it: every position asks and is read out.
+
+    What it computes for the last position is what the core computes; the rest is never used.
+    """
+
+    def forward(self, tokens: Tensor, oracle: Tensor | None = None) -> core.Seen:
+        """As in the core."""
+        e = functional.embedding(tokens, self.token_embedding) + self.position_embedding
+        query, key, value = (
+            self.by_head(e @ W).transpose(1, 2) for W in (self.W_Q, self.W_K, self.W_V)
+        )  # [example, head, pos, d_head]
+        scores = query @ key.transpose(2, 3) / math.sqrt(query.shape[-1])
+        goal = None if oracle is None else oracle.unsqueeze(1)
+        attention, log_attention = core.attend(scores, self.settings.attention, goal)
+        h = (attention @ value).transpose(1, 2).flatten(2)
+        if self.settings.output_projection:
+            h = h @ self.W_O
+        if self.settings.readout == "classifier":
+            logits = self.mlp(h)
+        else:
+            logits = (e + h + self.mlp(e + h)) @ self.W_U
+        scores, attention, log_attention = (
+            part[:, :, -1] for part in (scores, attention, log_attention)
+        )
+        return core.Seen(scores, attention, log_attention, h[:, -1], logits[:, -1])
+
+
+def careful(
+    spec: RunSpec, network: type[core.Transformer] = core.Transformer
+) -> Callable[[int], None]:
+    """The core's loop: autograd on every sequence, and the last position as the only query."""
+    run = core_run(spec)
+    data = run.task.build(run.seed)
+    length = data.train.tokens.shape[1]
+    net = network(run.model, len(data.symbols), length, data.n_classes, run.seed)
+    stepper = core.Stepper(run.optimizer, net)
 
     def one_epoch() -> None:
-        nonlocal epoch
-        loss = functional.cross_entropy(net(train.tokens).logits[:, -1], train.targets)
-        optimizer.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(net.parameters(), setting.clip)
-        optimizer.step()
-        if epoch % spec.record_every == 0:
+        core.differentiate(run, net, data.train, stepper.steps)
+        stepper.step()
+        if stepper.steps % run.record_every == 0:
             with torch.no_grad():
-                logits = net(test.tokens).logits[:, -1]
-                functional.cross_entropy(logits, test.targets)
-                (logits.argmax(-1) == test.targets).sum()
-        epoch += 1
+                logits = net(data.test.tokens, data.test.oracle).logits
+                core.cross_entropy(logits, data.test.targets).mean()
+                (logits.argmax(-1) == data.test.targets).sum()
 
     return each(one_epoch)
 
 
-def careful(spec: RunSpec) -> Callable[[int], None]:
-    """The textbook loop with the MLP at the last position only."""
-    return textbook(spec, last_only=True)
+def textbook(spec: RunSpec) -> Callable[[int], None]:
+    """The core's loop with every position as a query, as in an ordinary Transformer."""
+    return careful(spec, EveryQuery)
 
 
 def ours(spec: RunSpec) -> Callable[[int], None]:

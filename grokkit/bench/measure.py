@@ -12,7 +12,7 @@ import torch
 
 from grokkit.bench.contenders import CONTENDERS
 from grokkit.engine import RunSpec
-from grokkit.engine.trainer import one_thread
+from grokkit.engine.precision import one_thread
 
 
 @dataclass(frozen=True)

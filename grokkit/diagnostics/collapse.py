@@ -3,7 +3,7 @@
 The usual cross-entropy, log sum_c exp(z_c) - z_y, is exactly 0 as soon as the other classes
 together are lost beside the right one: in float32 from a margin of about 17. From there
 on an example teaches nothing at its right class, whatever it still could. grokkit trains
-on a formula that does not round this away (:mod:`grokkit.model.loss`), so here it only
+on a formula that does not round this away (:mod:`grokkit.core.loss`), so here it only
 counts what a training with the usual one would have lost.
 
 Source: the phenomenon is described in arXiv 2501.04697, "Grokking at the Edge of Numerical
@@ -17,8 +17,8 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional
 
+from grokkit.core.loss import loss_and_gradient
 from grokkit.errors import refuse
-from grokkit.model.loss import loss_and_gradient
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ gradient for each example, is something else: no softmax feels that sum. (The co
 both, and that one is its default.)
 
 Gradients are taken by plain autograd, one class at a time, rather than by ``torch.func``: its
-transforms refuse an operation with a backward pass of its own, as :mod:`grokkit.model.pooling` has.
+transforms refuse an operation with a backward pass of its own, as :mod:`grokkit.model.slots` has.
 
 Source: Jacot et al., arXiv 1806.07572; drift: arXiv 2602.06702.
 """

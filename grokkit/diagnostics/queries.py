@@ -21,6 +21,7 @@ def per_query(
     loss: Float[Tensor, "run example"],
     logits: Float[Tensor, "run example class"],
     attention: Attention,
+    log_attention: Attention,
     score_gradient: Scores,
 ) -> dict[str, Float[Tensor, "run query"]]:
     """Means over the examples with the same query position; nan where there are none.
@@ -34,11 +35,12 @@ def per_query(
         loss: the cross-entropy of each.
         logits: the class scores.
         attention: alpha.
+        log_attention: log alpha.
         score_gradient: the gradient of each example's own cross-entropy.
     """
     at, length = batch.query_position, batch.length
     entropy = -torch.xlogy(attention, attention).sum(dim=2).mean(dim=2)
-    divergence = attention_kl(attention, batch.oracle).mean(dim=2)
+    divergence = attention_kl(attention, batch.oracle, log_attention).mean(dim=2)
     known = batch.informative.any(dim=2)
     steepness = torch.linalg.vector_norm(score_gradient.flatten(2), dim=2)
     correct = (logits.argmax(dim=-1) == batch.targets).double()

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from grokkit.model import Parameters, Transformer, cross_entropy, of_kinds
 from grokkit.model.attention import Scores
-from grokkit.model.norm import attention_reads
+from grokkit.model.block import attention_reads
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,7 +32,8 @@ from grokkit.diagnostics.capacity import largest_singular_value, lipschitz
 from grokkit.errors import refuse
 from grokkit.model import Parameters, Transformer, cross_entropy
 from grokkit.model.attention import Attention, Scores
-from grokkit.model.norm import PLACEMENTS, attention_reads
+from grokkit.model.block import attention_reads
+from grokkit.model.norm import PLACEMENTS
 
 
 @dataclass(frozen=True, eq=False)

@@ -34,6 +34,7 @@ def informative_mass(
 def attention_kl(
     attention: Attention,
     target: Float[Tensor, "run example pos"] | Float[Tensor, "run example pos #head"],
+    log_attention: Attention | None = None,
 ) -> Float[Tensor, "run example head"]:
     """KL(target || attention) of every head in nats, with 0 log 0 = 0.
 
@@ -41,13 +42,21 @@ def attention_kl(
 
         sum_j target_j (log target_j - log alpha_j)
 
-    Attention below the smallest normal number counts as that number: the divergence
-    stays finite, and its gradient there is 0, as (45) has it for normalised ReLU.
+    Without its logarithm, attention below the smallest normal number counts as that number:
+    the divergence stays finite, and its gradient there is 0, as (45) has it for normalised
+    ReLU. In float32 it then ends at 87, whatever the scores.
+
+    Args:
+        attention: alpha.
+        target: what it is compared with.
+        log_attention: log alpha, such as that of :class:`grokkit.model.Activations`, which
+            knows it where softmax attention is too small for a number.
     """
     goal = target if target.dim() == 4 else target.unsqueeze(-1)
     floor = torch.finfo(attention.dtype).tiny
-    log_ratio = goal.clamp_min(floor).log() - attention.clamp_min(floor).log()
-    return (goal * log_ratio).sum(dim=2)
+    if log_attention is None:
+        log_attention = attention.clamp_min(floor).log()
+    return (goal * (goal.clamp_min(floor).log() - log_attention)).sum(dim=2)
 
 
 def attention_entropy(attention: Attention) -> Float[Tensor, " run"]:

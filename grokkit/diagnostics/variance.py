@@ -20,7 +20,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from grokkit.model import Transformer
-from grokkit.model.norm import attention_reads
+from grokkit.model.block import attention_reads
 
 
 @dataclass(frozen=True, eq=False)

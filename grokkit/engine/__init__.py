@@ -27,11 +27,11 @@ from grokkit.engine.priors import (
     Prior,
     ScheduledPrior,
     SparsityPrior,
-    TeacherPrior,
     register_prior,
 )
 from grokkit.engine.spec import RunSpec, grid
 from grokkit.engine.spec_kinds import Spec, register_spec
+from grokkit.engine.teacher import TeacherPrior
 from grokkit.engine.trainer import Trainer
 from grokkit.engine.weights import WeightsError, load_weights, save_weights
 

@@ -4,6 +4,7 @@ An accelerator changes each run's gradient in place, before it is clipped and be
 optimizer sees it, so that any of them goes with any optimizer. The default is none.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -11,13 +12,13 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from grokkit.engine.optimizers.base import check_share, numbers
+from grokkit.engine.optimizers import check_share, numbers
 from grokkit.errors import check_number
 from grokkit.model import Parameters
 from grokkit.registry import Registry
 
 
-class AcceleratorSpec:
+class AcceleratorSpec(ABC):
     """The base of every accelerator's settings.
 
     One of your own is a frozen dataclass that inherits from this class and is decorated
@@ -27,14 +28,14 @@ class AcceleratorSpec:
 
     kind: ClassVar[str]
 
+    @abstractmethod
     def start(
         self, group: "Sequence[AcceleratorSpec]", weights: Parameters
     ) -> "Accelerator | None":
         """The accelerator of a group, one spec of this kind for each run; None: none."""
-        raise NotImplementedError
 
 
-class Accelerator:
+class Accelerator(ABC):
     """An accelerator at work.
 
     Args:
@@ -50,9 +51,9 @@ class Accelerator:
         """Everything that a resumed run needs, by name: the tensors themselves."""
         return {}
 
+    @abstractmethod
     def __call__(self) -> None:
         """Change the gradient in place; called once before each optimizer step."""
-        raise NotImplementedError
 
 
 accelerators: Registry[AcceleratorSpec] = Registry("accelerator")

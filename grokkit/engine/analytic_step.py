@@ -41,12 +41,12 @@ from jaxtyping import Int
 from torch import Tensor
 from torch.nn.functional import embedding_bag
 
+from grokkit.core.loss import loss_and_gradient
+from grokkit.engine.autograd_step import StepOutput
 from grokkit.engine.precision import rounded_product
 from grokkit.engine.priors import KLPrior, ScheduledPenalty
-from grokkit.engine.step import StepOutput
 from grokkit.model import Batch, Parameters, Transformer
-from grokkit.model.attention import Attention
-from grokkit.model.loss import loss_and_gradient
+from grokkit.model.attention import Attention, Scores, log_attention
 from grokkit.model.spec import ModelSpec
 
 
@@ -124,7 +124,8 @@ class AnalyticStep:
         cells = bare + (w["b_1"] / heads)[:, None, None, :]
 
         # Forward, on examples.
-        attention = model.look_up(table).softmax(dim=2)
+        scores = model.look_up(table)
+        attention = scores.softmax(dim=2)
         flat_attention = attention.view(runs * examples, -1)
         flat_cells = cells.flatten(0, 2)
         hidden = embedding_bag(
@@ -167,8 +168,9 @@ class AnalyticStep:
         ).view_as(cells)
         d_scores = d_attention.sub_((attention * d_attention).sum(2, keepdim=True)).mul_(attention)
         score_gradient = d_scores * examples if record else None
+        log_alpha = log_attention(attention, scores, "softmax") if record else None
         if self.penalty is not None:
-            d_scores += self._pull(self.penalty, attention, epoch)
+            d_scores += self._pull(self.penalty, attention, scores, epoch)
 
         # Backward, on slots.
         d_table = torch.zeros_like(table)
@@ -193,9 +195,11 @@ class AnalyticStep:
         d_x[:, self.query] += (d_query @ w["W_Q"].transpose(1, 2)).squeeze(1)
         g["token_embedding"].zero_().index_add_(1, model.slots.token, d_x)
         g["position_embedding"].zero_().index_add_(1, model.slots.position, d_x)
-        return StepOutput(loss, self.logits, attention, score_gradient)
+        return StepOutput(loss, self.logits, attention, score_gradient, log_alpha)
 
-    def _pull(self, penalty: ScheduledPenalty, attention: Attention, epoch: int) -> Tensor:
+    def _pull(
+        self, penalty: ScheduledPenalty, attention: Attention, scores: Scores, epoch: int
+    ) -> Tensor:
         """What the penalty adds to the gradient of each score: (45), or its summed form."""
         target = penalty.target
         assert target is not None and isinstance(penalty.prior, KLPrior)
@@ -203,12 +207,15 @@ class AnalyticStep:
         share = share.view(-1, 1, 1, 1).to(attention)
         if penalty.prior.head_reduction == "each":
             return share * (attention - target)
-        # As in the penalty itself: no division by less than the smallest normal number.
         mass = attention.mean(dim=3, keepdim=True)
         floor = torch.finfo(mass.dtype).tiny
-        ratio = torch.where(mass >= floor, target / mass.clamp_min(floor), 0.0)
-        pull = (attention * ratio).sum(dim=2, keepdim=True) - ratio
-        return share * attention * pull
+        ratio = target / mass.clamp_min(floor)
+        # alpha_j r_j, where alpha_j and m_j are too small to be divided: by their logarithms.
+        heads = scores.log_softmax(dim=2).softmax(dim=3) * self.spec.heads
+        drawn = torch.where(mass < floor, target * heads, attention * ratio)
+        total = drawn.sum(dim=2, keepdim=True)
+        exact = share * attention * (total - ratio)
+        return torch.where(mass < floor, share * (attention * total - drawn), exact)
 
 
 def _product(left: Tensor, right: Tensor, out: Tensor) -> Tensor:

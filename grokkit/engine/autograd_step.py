@@ -1,20 +1,71 @@
-"""One training step of any model under any prior, by autograd.
+"""What a training step hands on, and the step of any model under any prior, by autograd.
 
 The general path: the forward pass of :class:`grokkit.model.Transformer`, the exact
 cross-entropy, the prior's penalty, and PyTorch's backward pass.
 """
 
 import copy
+from dataclasses import dataclass, fields
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from grokkit.core.loss import cross_entropy
 from grokkit.engine.priors import Penalty
-from grokkit.engine.step import StepOutput
 from grokkit.model import Batch, Parameters, Transformer
-from grokkit.model.loss import cross_entropy
+from grokkit.model.attention import Attention, Scores
 from grokkit.model.spec import ModelSpec
+
+
+@dataclass(frozen=True, eq=False)
+class StepOutput:
+    """The train set as the model saw it in one step.
+
+    Attributes:
+        loss: the cross-entropy of every example, nats, without any prior.
+        logits: the class scores.
+        attention: alpha.
+        score_gradient: dCE/dl of every example's own cross-entropy, the quantity of
+            Lemma 5.1, without any prior; None where it was not asked for.
+        log_attention: log alpha; None where it was not asked for.
+    """
+
+    loss: Float[Tensor, "run example"]
+    logits: Float[Tensor, "run example class"]
+    attention: Attention
+    score_gradient: Scores | None
+    log_attention: Attention | None
+
+    def take(self, rows: Int[Tensor, "run row"]) -> "StepOutput":
+        """Some examples of each run, each run's own."""
+        run = torch.arange(len(rows), device=rows.device).unsqueeze(1)
+        parts: dict[str, Any] = {part.name: getattr(self, part.name) for part in fields(self)}
+        taken: dict[str, Any] = {n: None if x is None else x[run, rows] for n, x in parts.items()}
+        return StepOutput(**taken)
+
+
+@runtime_checkable
+class Step(Protocol):
+    """Computes the objective's gradient into the weights' ``flat_grad``."""
+
+    def __call__(self, epoch: int, record: bool = False) -> StepOutput:
+        """Run one step.
+
+        Args:
+            epoch: the number of whole epochs that came before, for schedules.
+            record: whether the score gradient and log alpha are kept too.
+        """
+        ...
+
+    def take(self, rows: Int[Tensor, "run row"]) -> "Step":
+        """The same step on some examples of each run, such as a minibatch.
+
+        Args:
+            rows: which examples, each run's own.
+        """
+        ...
 
 
 class AutogradStep:
@@ -43,9 +94,10 @@ class AutogradStep:
         """Fill ``weights.flat_grad`` and return what was computed on the way."""
         seen = self.model(self.weights)
         loss = cross_entropy(seen.logits, self.batch.targets)
-        score_gradient = None
+        score_gradient, log_attention = None, None
         if record:
             score_gradient = seen.score_gradient(loss.sum())
+            log_attention = seen.log_attention.detach()
         # Runs share no weight, so the gradient of the sum is each run's own gradient.
         total, added = loss.mean(dim=1).sum(), self.penalty(seen, epoch).sum()
         control = self.penalty.control
@@ -58,7 +110,11 @@ class AutogradStep:
             for name, value in control(inner, epoch).items():
                 self.weights.gradient[name].add_(value)
         return StepOutput(
-            loss.detach(), seen.logits.detach(), seen.attention.detach(), score_gradient
+            loss.detach(),
+            seen.logits.detach(),
+            seen.attention.detach(),
+            score_gradient,
+            log_attention,
         )
 
     def take(self, rows: Int[Tensor, "run row"]) -> "AutogradStep":

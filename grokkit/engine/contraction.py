@@ -6,17 +6,16 @@ from typing import TYPE_CHECKING
 import torch
 
 from grokkit.diagnostics.contraction import step_contraction
+from grokkit.engine.trainer import Trainer
 from grokkit.errors import check_int, refuse
 from grokkit.model import MLP_WEIGHTS, of_kinds
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from grokkit.engine.trainer import Trainer
-
 
 def measure_contraction(
-    trainer: "Trainer", epochs: int, names: Sequence[str] = MLP_WEIGHTS
+    trainer: Trainer, epochs: int, names: Sequence[str] = MLP_WEIGHTS
 ) -> "xr.Dataset":
     """Train for some epochs, and look at each step as Definition 3.2 does.
 

@@ -46,6 +46,9 @@ DIMS: Mapping[str, tuple[str, ...]] = {
 }
 """The axes after (run, epoch) of those records that have more."""
 
+LABELS: Mapping[str, list[str]] = {"feature_set": list(SETS), "order": list(ORDERS)}
+"""The names along the axes that have names."""
+
 MEANING: Mapping[str, str] = {
     "map_entropy": "entropy of the attention map averaged over heads, mean over examples; nats",
     "head_entropy": "entropy of each head's attention, mean over train examples; nats",

@@ -3,7 +3,9 @@
 import contextlib
 import os
 import secrets
+import tempfile
 import time
+from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 
@@ -12,8 +14,8 @@ from grokkit.errors import refuse
 RECORDED = "recorded:"
 """How the name of a file that comes with the package begins."""
 
-STALE = 3600.0
-"""The age in seconds at which what a killed process left half written is swept up."""
+STALE = 600.0
+"""The age in seconds at which what a killed process left half written is deleted."""
 
 
 def locate(name: str | Path) -> Path:
@@ -36,6 +38,16 @@ def locate(name: str | Path) -> Path:
     return path
 
 
+def check_file(field: str, name: str) -> None:
+    """Refuse a setting that names a file which is not there.
+
+    Raises:
+        SettingError: there is no such file, or :func:`locate` refuses its name.
+    """
+    if not locate(name).is_file():
+        refuse(field, name, "the name of a file that is there (no such file)")
+
+
 def write_whole(path: str | Path, data: bytes) -> Path:
     """Write a file so that at every moment the old one or the new one is there, whole.
 
@@ -51,7 +63,7 @@ def write_whole(path: str | Path, data: bytes) -> Path:
             message names the file and the cause.
     """
     path = Path(path)
-    _sweep_up(path)
+    delete_drafts(path.parent, path.name)
     # A name of its own: two processes that write the same file must not share a draft.
     partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
@@ -80,9 +92,60 @@ def _sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
-def _sweep_up(path: Path) -> None:
-    """Delete the drafts of this file that a killed process left, once they are old."""
-    for draft in path.parent.glob(f".{path.name}.*.part"):
+def delete_drafts(folder: Path, name: str = "*") -> None:
+    """Delete the drafts in a folder that killed processes left, once they are old.
+
+    Args:
+        folder: where to look.
+        name: of which file; by default of all.
+    """
+    for draft in folder.glob(f".{name}.*.part"):
         with contextlib.suppress(OSError):
             if time.time() - draft.stat().st_mtime > STALE:
                 draft.unlink()
+
+
+def check_folder(field: str, folder: Path, shown: str | None = None) -> None:
+    """Refuse a folder that cannot be made or written to, before the work and not after it.
+
+    Args:
+        field: the name of the setting.
+        folder: it is made if it is not there.
+        shown: what the user gave; None: the folder itself.
+
+    Raises:
+        SettingError: it cannot be made or written to.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as problem:
+        refuse(field, shown or str(folder), f"a folder to write to ({problem.strerror})")
+
+
+@contextlib.contextmanager
+def locked(field: str, path: Path) -> Iterator[None]:
+    """Keep every other process from a file or a folder that is there during the block.
+
+    The system lets go of the lock when the process ends, however it ends.
+
+    Raises:
+        SettingError: another process has it now.
+    """
+    from filelock import FileLock, Timeout
+
+    inside = path / ".lock" if path.is_dir() else path.with_name(f".{path.name}.lock")
+    lock = FileLock(inside)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        refuse(field, str(path), "one that no other process is writing to at this moment")
+    except NotImplementedError:  # a disk of the network without locks
+        yield
+        return
+    try:
+        yield
+    finally:
+        inside.unlink(missing_ok=True)
+        lock.release()

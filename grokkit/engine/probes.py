@@ -12,6 +12,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from grokkit.core.loss import loss_and_gradient
 from grokkit.diagnostics import capacity, starvation, structure
 from grokkit.diagnostics.collapse import softmax_collapse
 from grokkit.diagnostics.queries import per_query
@@ -19,10 +20,9 @@ from grokkit.diagnostics.separability import logit_margins, value_radius
 from grokkit.diagnostics.starvation_bounds import starvation_bounds, starvation_exponent
 from grokkit.diagnostics.variance import score_variance
 from grokkit.engine import update_probes
-from grokkit.engine.step import StepOutput
+from grokkit.engine.autograd_step import StepOutput
 from grokkit.model import Batch, ModelSpec, Parameters, Transformer
-from grokkit.model.activations import Activations
-from grokkit.model.loss import loss_and_gradient
+from grokkit.model.attention import Activations
 
 DIMS: Mapping[str, tuple[str, ...]] = {
     "attention_mass": ("head", "pos"),
@@ -145,14 +145,20 @@ class Probes:
             further: what is recorded too, from what the model computed on the test set.
         """
         assert step.score_gradient is not None, "a recorded step keeps its score gradient"
+        assert step.log_attention is not None, "a recorded step keeps its log attention"
         queries: dict[str, Tensor] = {}
         if self.everything.future is not None:
             queries = per_query(
-                self.everything, step.loss, step.logits, step.attention, step.score_gradient
+                self.everything,
+                step.loss,
+                step.logits,
+                step.attention,
+                step.log_attention,
+                step.score_gradient,
             )
         if self.everything.graded is not None:
             step = step.take(self.everything.graded)
-            assert step.score_gradient is not None
+            assert step.score_gradient is not None and step.log_attention is not None
         weights, train, attention = self.weights, self.train, step.attention
         gradient = starvation.attention_gradient(self.train_model, weights, step.score_gradient)
         record = {
@@ -161,7 +167,7 @@ class Probes:
             "attention_mass": structure.attention_mass(attention),
             "informative_mass": structure.informative_mass(attention, train.informative),
             "min_informative_mass": structure.min_informative_mass(attention, train.informative),
-            "kl": structure.attention_kl(attention, train.oracle).mean(dim=(1, 2)),
+            "kl": structure.attention_kl(attention, train.oracle, step.log_attention).mean((1, 2)),
             "attention_entropy": structure.attention_entropy(attention),
             "mlp_norm": capacity.mlp_norm(weights),
             "lipschitz": capacity.lipschitz(self.spec, weights),

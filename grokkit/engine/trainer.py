@@ -8,27 +8,27 @@ that it had then, and its records end there.
 
 import time
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import astuple
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from grokkit.engine import feature_probes, probes
 from grokkit.engine.analytic_step import AnalyticStep
+from grokkit.engine.autograd_step import AutogradStep, Step, StepOutput
 from grokkit.engine.capture import Replay
-from grokkit.engine.choose_step import choose_step
 from grokkit.engine.controls import MLPSphere, QKPenalty
 from grokkit.engine.feature_probes import FeatureProbes
 from grokkit.engine.interrupts import interrupts_held
+from grokkit.engine.memory import check_memory
 from grokkit.engine.minibatches import Minibatches
-from grokkit.engine.optimizers import is_number
-from grokkit.engine.precision import master_dtype, products_in
+from grokkit.engine.precision import master_dtype, pinned
+from grokkit.engine.priors import KLPrior, ScheduledPenalty
 from grokkit.engine.probes import Probes
 from grokkit.engine.records import Records
 from grokkit.engine.spec import RunSpec
-from grokkit.engine.step import Step, StepOutput
+from grokkit.engine.spec_kinds import TRANSFORMER, register_trainer
 from grokkit.engine.ticket import TicketMask
 from grokkit.engine.update_probes import UpdateProbes
 from grokkit.errors import refuse
@@ -38,48 +38,54 @@ GROKKED = 0.99
 """The test accuracy at which a run has grokked (the paper's rule)."""
 
 
-def group_key(spec: RunSpec) -> tuple[object, ...]:
-    """Specs with equal keys can be trained as one group."""
-    parts: tuple[Any, ...] = (spec.optimizer, spec.prior, spec.accelerator, spec.controls)
-    kinds = [type(one) for one in parts]
-    fixed = [tuple(v for v in astuple(one) if not is_number(v)) for one in parts]
-    rest = (spec.epochs, spec.batch_size, spec.record_every, spec.stop_after, spec.precision)
-    return (spec.task, spec.model, *kinds, *fixed, *rest, spec.features, spec.updates)
-
-
+@register_trainer(TRANSFORMER)
 class Trainer:
     """A group of runs in training.
 
     Args:
-        specs: the runs, all with the same :func:`group_key`.
+        specs: the runs, all with the same ``group_key``.
         device: where the group is trained.
         first: the number of the first run, for messages, where the group is part of a list.
 
     Raises:
-        SettingError: the specs cannot be one group.
+        SettingError: the specs cannot be one group, or need more memory than there is.
     """
 
     def __init__(
         self, specs: Sequence[RunSpec], device: torch.device | str = "cpu", first: int = 0
     ) -> None:
-        if len({group_key(spec) for spec in specs}) != 1:
+        if len({spec.group_key() for spec in specs}) != 1:
             refuse("specs", f"{len(specs)} specs", "specs that differ in seeds and numbers only")
         self.specs = list(specs)
         self.first = first
         self.device = torch.device(device)
-        spec = specs[0]
+        with pinned(specs[0].precision, self.device):
+            self._set_up()
+
+    def _set_up(self) -> None:
+        """The data, the weights and the instruments of the group."""
+        specs, spec = self.specs, self.specs[0]
         dtype = master_dtype(spec.precision)
         data = [one.task.build(one.seed) for one in specs]
         shape = data[0]
+        check_memory(spec, shape, len(specs), self.device)
+        sizes = sorted({len(one.train) for one in data})
+        if len(sizes) > 1:
+            refuse("specs", f"train sets of {sizes} examples", "train sets of one size")
         self.train = Batch.of([one.train for one in data], self.device, dtype)
         test = Batch.of([one.test for one in data], self.device, dtype)
-        self.extra_names = list(shape.extra)
         extra = {
             name: Batch.of([one.extra[name] for one in data], self.device, dtype)
             for name in shape.extra
         }
-        self.sizes = {"n_train": len(shape.train), "n_test": len(shape.test)}
-        self.mirror_rates = [one.mirror_rate for one in data]
+        self.per_run: Mapping[str, Sequence[float]] = {
+            "mirror_rate": [one.mirror_rate for one in data],
+            "n_train": [len(one.train) for one in data],
+            "n_test": [len(one.test) for one in data],
+        }
+        self.axes: Mapping[str, tuple[str, ...]] = {**probes.DIMS, **feature_probes.DIMS}
+        self.meaning: Mapping[str, str] = {**probes.MEANING, **feature_probes.MEANING}
+        self.labels: Mapping[str, list[str]] = {**feature_probes.LABELS, "extra": list(shape.extra)}
         layout = Layout.of(spec.model, shape.n_tokens, shape.max_length, shape.n_classes)
         seeds = [one.seed for one in specs]
         self.weights = initialise(layout, spec.model, seeds).to(self.device, dtype)
@@ -154,12 +160,12 @@ class Trainer:
         stop = spec.epochs if epochs is None else min(spec.epochs, self.epoch + epochs)
         started = time.perf_counter()
         try:
-            with one_thread(self.device), products_in(spec.precision, self.device):
+            with pinned(spec.precision, self.device):
                 # At the last epoch of all once more, for the record that ends the runs.
                 while not self.done and (self.epoch < stop or stop == spec.epochs):
                     with interrupts_held():
                         replayed = self._replayed(stop)
-                        recorded = not replayed and self._look()
+                        recorded = not replayed and self._record_if_due()
                     # Here an interrupt is welcome: nothing is half done.
                     if recorded and on_record is not None:
                         on_record(self)
@@ -195,7 +201,7 @@ class Trainer:
         self.epoch += 1
         return True
 
-    def _look(self) -> bool:
+    def _record_if_due(self) -> bool:
         """A record of these weights if one is due; with full batches, always their gradient."""
         spec, epochs = self.specs[0], self.records.epochs
         due = self.epoch % spec.record_every == 0 or self.epoch == spec.epochs
@@ -217,7 +223,7 @@ class Trainer:
             self._qk_penalty()
         if self._ticket is not None:
             self._ticket.mask_gradient()
-        self._watch(output.loss)
+        self._flag_nonfinite(output.loss)
         return output
 
     def _train(self) -> None:
@@ -251,23 +257,18 @@ class Trainer:
 
         The tensors are the live ones, not copies.
         """
-        records = self.records
-        facts = {
+        facts = self.records.facts() | {
             "epoch": self.epoch,
             "steps": self.optimizer.steps,
             "seconds": self.seconds,
-            "record_epochs": records.epochs,
-            "record_names": list(records.values),
-            "ended": list(records.ended.items()),
-            "messages": list(records.messages.items()),
         }
         tensors = {"weights": self.weights.flat, "broken": self._broken}
         tensors |= {f"optimizer/{name}": value for name, value in self.optimizer.state().items()}
         tensors |= {f"accelerator/{name}": value for name, value in self._filter_state().items()}
         tensors |= {} if self._ticket is None else self._ticket.state()
+        tensors |= self.records.tensors()
         if self.update_probes is not None:
             tensors["moved"] = self.update_probes.moved
-        tensors |= {f"records/{name}": torch.stack(all_) for name, all_ in records.values.items()}
         tensors |= {f"final/{run}": row for run, row in self._final.items()}
         return facts, tensors
 
@@ -287,15 +288,7 @@ class Trainer:
                 self._ticket.pruned.copy_(tensors["pruned"])
             if self.update_probes is not None:
                 self.update_probes.moved.copy_(tensors["moved"])
-        self.records = Records(
-            list(facts["record_epochs"]),
-            {
-                name: list(tensors[f"records/{name}"].to(self.device).unbind())
-                for name in facts["record_names"]
-            },
-            {run: epoch for run, epoch in facts["ended"]},
-            {run: message for run, message in facts["messages"]},
-        )
+        self.records = Records.of(facts, tensors, self.device)
         self._final = {run: tensors[f"final/{run}"].to(self.device) for run in self.records.ended}
 
     def _filter_state(self) -> dict[str, Tensor]:
@@ -308,7 +301,7 @@ class Trainer:
             flat[run] = row
         return Parameters(self.weights.layout, flat)
 
-    def _watch(self, loss: Tensor) -> None:
+    def _flag_nonfinite(self, loss: Tensor) -> None:
         bad = ~loss.mean(dim=1).isfinite() & (self._broken < 0)
         torch.where(bad, self._clock, self._broken, out=self._broken)
 
@@ -342,17 +335,39 @@ class Trainer:
         return (since >= GROKKED).all(dim=0).tolist()
 
 
-@contextmanager
-def one_thread(device: torch.device) -> Iterator[None]:
-    """One CPU thread while training on a CPU.
+def choose_step(
+    specs: Sequence[RunSpec], batch: Batch, weights: Parameters
+) -> AnalyticStep | AutogradStep:
+    """The hand-written step where it serves, and autograd for everything else.
 
-    At these sizes a second thread gains less than a second run does, and the order of
-    sums, so the last bits, would depend on the number of cores.
+    It serves softmax attention, the plain classifier readout (no norm, readout scale 1), one
+    query that is the same in every sequence, informative positions in all of them, and the
+    KL prior itself: any target, schedule and head reduction, and its true gradient. A kind
+    that is derived from KLPrior may mean something else, and goes through autograd.
+
+    Args:
+        specs: the runs of one group.
+        batch: what they are trained on.
+        weights: the weights of the group.
+
+    Raises:
+        SettingError: the prior makes no sense on these sequences, or bf16 was asked for
+            where the hand-written step does not serve.
     """
-    before = torch.get_num_threads()
-    try:
-        if device.type == "cpu":
-            torch.set_num_threads(1)
-        yield
-    finally:
-        torch.set_num_threads(before)
+    model, prior, precision = specs[0].model, specs[0].prior, specs[0].precision
+    penalty = prior.start(specs, batch)
+    if (
+        model.attention == "softmax"
+        and model.readout == "classifier"
+        and model.norm == "none"
+        and model.readout_scale == 1
+        and batch.fixed_query
+        and batch.graded is None
+        and isinstance(penalty, ScheduledPenalty)
+        and type(prior) is KLPrior
+        and prior.penalty_gradient == "true"
+    ):
+        return AnalyticStep(model, batch, weights, penalty, round_products=precision == "bf16")
+    if precision == "bf16":
+        refuse("precision", precision, "float32, float64, tf32 for a run that needs autograd")
+    return AutogradStep(model, batch, weights, penalty)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from grokkit.engine.optimizers.base import Optimizer
+from grokkit.engine.optimizers import Optimizer
 from grokkit.model import MLP_WEIGHTS, QK_WEIGHTS, Parameters, of_kinds
 
 PARTS: Mapping[str, tuple[str, ...]] = {

@@ -5,7 +5,7 @@ before its runs; the verdict is computed.
 
 >>> from grokkit import experiments
 >>> history = experiments.recorded("kl-acceleration")   # all arms, five seeds each
->>> experiments.claims("kl-acceleration")               # what was found
+>>> found = experiments.claims("kl-acceleration")       # what was found
 
 ``grokkit reproduce NAME`` trains the runs of a row again; ``grokkit claims`` prints what the
 recorded ones say.

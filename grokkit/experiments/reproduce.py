@@ -10,12 +10,12 @@ import numpy as np
 from grokkit.engine import Spec
 from grokkit.engine.files import write_whole
 from grokkit.experiments.claims import Result
-from grokkit.experiments.engines import engine_of
+from grokkit.experiments.engines import begin, engine_of
 from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.row import Row, Size
 from grokkit.experiments.table import markdown
 from grokkit.runs import LIMIT
-from grokkit.runtime import RunStore, any_specs_of, save_history, thin
+from grokkit.runtime import RunStore, any_specs_of, save_history, sweep, thin
 from grokkit.runtime.history import join, to_bytes
 
 if TYPE_CHECKING:
@@ -133,8 +133,7 @@ def reproduce(
     if specs:
         if row.prepare is not None:
             row.prepare(size)
-        engine = engine_of(specs[0])  # the runs of a row are of one kind
-        history = engine.sweep(
+        history = sweep(
             specs,
             folder / STORE,
             workers=workers,
@@ -236,7 +235,7 @@ def differences(history: "xr.Dataset", epochs: int = 200, progress: bool = True)
     for index in tqdm(list(firsts.values()), disable=not progress, unit="run"):
         spec = specs[index]
         # So far that the last epoch of all is recorded.
-        again = engine_of(spec).begin(spec, epochs + 1).isel(run=0)
+        again = begin(spec, epochs + 1).isel(run=0)
         then = history.isel(run=index)
         then = then.isel(epoch=then.train_loss.notnull().values)
         shared = np.intersect1d(again.epoch.values, then.epoch.values)

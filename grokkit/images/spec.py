@@ -1,14 +1,11 @@
 """ImageSpec: everything that decides a run on images, in one frozen value."""
 
-import dataclasses
-import difflib
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
-from grokkit.engine.spec_kinds import register_spec
+from grokkit.engine.spec_kinds import Presets, Spec, register_spec
 from grokkit.errors import check_choice, check_int, check_number, refuse
 from grokkit.images.resnet import ResNetSpec
 from grokkit.images.task import GlyphSum
@@ -16,17 +13,13 @@ from grokkit.images.task import GlyphSum
 ImageOptimizer = Literal["adam", "adamw"]
 """``"adam"``: the decay is L2, a part of the gradient. ``"adamw"``: it is decoupled."""
 
-PARTS: Mapping[str, type[Any]] = {"task": GlyphSum, "network": ResNetSpec}
-"""The parts of a spec, and what each of them must be."""
-
-
 KIND = "images"
 """The kind of these specs among others."""
 
 
 @register_spec(KIND)
 @dataclass(frozen=True)
-class ImageSpec:
+class ImageSpec(Spec):
     """One training run of a residual network on images of glyphs.
 
     Attributes:
@@ -46,6 +39,10 @@ class ImageSpec:
         SettingError: a setting makes no sense; the message names it.
     """
 
+    PARTS: ClassVar[Mapping[str, type[Any]]] = MappingProxyType(
+        {"task": GlyphSum, "network": ResNetSpec}
+    )
+
     task: GlyphSum = field(default_factory=GlyphSum)
     network: ResNetSpec = field(default_factory=ResNetSpec)
     optimizer: ImageOptimizer = "adam"
@@ -58,85 +55,37 @@ class ImageSpec:
     stop_after: int | None = None
 
     def __post_init__(self) -> None:
-        for name, part in PARTS.items():
-            if not isinstance(getattr(self, name), part):
-                refuse(name, getattr(self, name), f"a {part.__name__}")
+        super().__post_init__()
         check_choice("optimizer", self.optimizer, get_args(ImageOptimizer))
         check_number("learning_rate", self.learning_rate, strict=True)
         check_number("weight_decay", self.weight_decay)
         if self.batch_size is not None:
             check_int("batch_size", self.batch_size, 2)  # a BatchNorm of one image is none
-        check_int("seed", self.seed, 0)
-        check_int("epochs", self.epochs, 1)
-        check_int("record_every", self.record_every, 1)
-        if self.stop_after is not None:
-            check_int("stop_after", self.stop_after, 0)
 
-    def with_(self, /, **changes: Any) -> "ImageSpec":
-        """A copy with some settings changed, each by its own name: ``with_(width=8)``.
+    def check(self) -> None:
+        """Refuse a minibatch that is no part of the train set.
 
         Raises:
-            SettingError: no setting has that name, or a value is refused.
+            SettingError: the batch size is not below the number of images.
         """
-        own: dict[str, Any] = {name: changes.pop(name) for name in list(changes) if name in PARTS}
-        owner = {f.name: part for part in PARTS for f in fields(PARTS[part])}
-        known = [*owner, *(f.name for f in fields(self))]
-        for name, value in changes.items():
-            if name not in known:
-                near = difflib.get_close_matches(name, known, n=3) or sorted(known)
-                refuse(name, value, f"a setting, such as {', '.join(near)}")
-        for part in PARTS:
-            inner = {name: value for name, value in changes.items() if owner.get(name) == part}
-            if inner:
-                own[part] = dataclasses.replace(own.get(part, getattr(self, part)), **inner)
-        own |= {name: value for name, value in changes.items() if name not in owner}
-        return dataclasses.replace(self, **own)
+        if self.batch_size is not None and self.batch_size >= self.task.n_inputs:
+            allowed = f"2..{self.task.n_inputs - 1}, or None for all train images"
+            refuse("batch_size", self.batch_size, allowed)
 
-    def settings(self) -> dict[str, Any]:
-        """Every setting by its own name; the parts are taken apart, ``task`` is its kind."""
-        flat = {f.name: getattr(self, f.name) for f in fields(self)}
-        parts = [dataclasses.asdict(flat.pop(part)) for part in PARTS]
-        settings = {name: value for part in parts for name, value in part.items()}
-        return {"task": self.task.kind, **settings, **flat}
+    def group_key(self) -> tuple[object, ...]:
+        """The spec itself: one network is trained at a time."""
+        return (self,)
 
-    def to_json(self) -> str:
-        """The spec as one line of JSON."""
-        return json.dumps({"kind": KIND, **dataclasses.asdict(self)})
-
-    @classmethod
-    def from_json(cls, text: str) -> "ImageSpec":
-        """The spec that :meth:`to_json` wrote.
-
-        Raises:
-            SettingError: a setting is unknown here, or a value is refused.
-        """
-        plain = json.loads(text)
-        if not isinstance(plain, Mapping):
-            refuse("spec", plain, "settings by name")
-        if plain.get("kind") != KIND:
-            refuse("kind", plain.get("kind"), KIND)
-        made = {}
-        for name, value in plain.items():
-            if name == "kind":
-                continue
-            known = [f.name for f in fields(cls)]
-            if name not in known:
-                refuse(name, value, ", ".join(known))
-            if name in PARTS:
-                if not isinstance(value, Mapping):
-                    refuse(name, value, "settings by name")
-                inner = [f.name for f in fields(PARTS[name])]
-                for one in value:
-                    if one not in inner:
-                        refuse(f"{name}.{one}", value[one], ", ".join(inner))
-                # A list is what JSON makes of a tuple; a spec must be hashable.
-                frozen = {n: tuple(v) if isinstance(v, list) else v for n, v in value.items()}
-                value = PARTS[name](**frozen)
-            made[name] = value
-        return cls(**made)
+    def epoch_seconds(self) -> float:
+        """About the seconds of an epoch on one core, within a factor of three."""
+        pixels = self.task.cells * self.task.cell_size**2
+        work = self.task.n_inputs * pixels * self.network.width**2
+        # A 7x7 stem leaves a sixteenth of the pixels to all later layers.
+        side = self.task.cell_size * min(self.task.grid_rows, self.task.grid_columns)
+        return 2e-8 * work / (16 if self.network.stem_for(side) == "7x7" else 1)
 
 
-image_presets: Mapping[str, ImageSpec] = MappingProxyType(
+image_presets: Mapping[str, ImageSpec] = Presets(
     {
         "small": ImageSpec(
             task=GlyphSum(

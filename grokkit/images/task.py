@@ -23,8 +23,7 @@ from torch import Tensor
 
 from grokkit.errors import check_int, refuse
 from grokkit.images.glyphs import SIDES, WHITE, tiles
-from grokkit.tasks.inputs import decode
-from grokkit.tasks.split import SplitKind, check_split, split_operands
+from grokkit.tasks.split import SplitKind, check_split, decode, split_operands
 
 MAX_IMAGES = 1_000_000
 MAX_PIXELS = 1024

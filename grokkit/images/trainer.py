@@ -5,8 +5,9 @@ torch's own Adam. On a CPU it computes with one thread, so the same spec gives t
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -15,9 +16,12 @@ from torch.nn import functional as F
 
 from grokkit.engine.interrupts import interrupts_held
 from grokkit.engine.minibatches import Minibatches
-from grokkit.engine.trainer import GROKKED, one_thread
+from grokkit.engine.precision import one_thread
+from grokkit.engine.spec_kinds import register_trainer
+from grokkit.engine.trainer import GROKKED, Records
+from grokkit.errors import refuse
 from grokkit.images.resnet import ResNet18
-from grokkit.images.spec import ImageSpec
+from grokkit.images.spec import KIND, ImageSpec
 from grokkit.images.task import ImageSet
 from grokkit.seeding import generator
 
@@ -40,32 +44,41 @@ CHUNK = 512
 """How many images are looked at at once where no gradient is needed."""
 
 
+@register_trainer(KIND)
 class ImageTrainer:
-    """One run on images, in training.
+    """One run on images, in training; a :class:`grokkit.engine.spec_kinds.GroupTrainer`.
 
     Args:
-        spec: the run.
+        specs: one run; networks are trained one at a time.
         device: where it is trained.
+        first: the number of the run, for messages.
 
     Raises:
-        SettingError: the batch size is above the number of train images.
+        SettingError: there are several runs, or the batch size is not below the number of
+            train images.
     """
 
-    def __init__(self, spec: ImageSpec, device: torch.device | str = "cpu") -> None:
-        self.spec = spec
+    path = "autograd"
+
+    def __init__(
+        self, specs: Sequence[ImageSpec], device: torch.device | str = "cpu", first: int = 0
+    ) -> None:
+        if len(specs) != 1:
+            refuse("specs", f"{len(specs)} specs", "one ImageSpec")
+        self.specs = list(specs)
+        self.spec = spec = specs[0]
+        self.first = first
         self.device = torch.device(device)
         self.data = spec.task.build(spec.seed)
         self.train, self.test = (one.to(self.device) for one in (self.data.train, self.data.test))
         self.tiles = self.data.tiles.to(self.device)
         self.mirrored = self.data.mirrored.to(self.device)
-        height, width = (
-            n * spec.task.cell_size for n in (spec.task.grid_rows, spec.task.grid_columns)
-        )
+        side = spec.task.cell_size * min(spec.task.grid_rows, spec.task.grid_columns)
         # Born on the CPU, so that a run starts from the same numbers on every device.
         network = ResNet18(
             self.data.n_classes,
             spec.network.width,
-            spec.network.stem_for(min(height, width)),
+            spec.network.stem_for(side),
             generator=generator(spec.seed, "parameters"),
         )
         self.network = network.to(self.device)
@@ -76,28 +89,35 @@ class ImageTrainer:
         self.batches = None
         if spec.batch_size is not None:
             self.batches = Minibatches(spec.batch_size, len(self.train), [spec.seed], self.device)
+        self.per_run: Mapping[str, Sequence[float]] = {
+            "mirror_rate": [self.data.mirror_rate],
+            "answerable": [self.data.answerable],
+            "n_train": [len(self.train)],
+            "n_test": [len(self.test)],
+        }
+        self.axes: Mapping[str, tuple[str, ...]] = {}
+        self.labels: Mapping[str, list[str]] = {}
+        self.meaning: Mapping[str, str] = MEANING
         self.epoch = 0
-        self.epochs: list[int] = []
-        self.records: dict[str, list[float]] = {name: [] for name in MEANING}
-        self.message = ""
+        self.records = Records()
         self.seconds = 0.0
 
     @property
     def done(self) -> bool:
         """Whether the run has ended."""
-        return self.message != "" or (
-            self.epoch == self.spec.epochs and self.epochs[-1:] == [self.epoch]
-        )
+        return bool(self.records.ended)
 
     def advance(
         self,
         epochs: int | None = None,
+        on_record: "Callable[[ImageTrainer], None] | None" = None,
         on_epoch: "Callable[[ImageTrainer], None] | None" = None,
     ) -> None:
         """Train until the end, or for a number of epochs.
 
         Args:
             epochs: how many epochs at most; None: all that are left.
+            on_record: called after each record with this trainer.
             on_epoch: called after each whole epoch with this trainer; may stop it by raising
                 KeyboardInterrupt. The records made until then stay.
         """
@@ -110,13 +130,18 @@ class ImageTrainer:
                 while not self.done and (self.epoch < stop or stop == last):
                     due = self.epoch % self.spec.record_every == 0 or self.epoch == last
                     # After an interrupt this epoch may be on record already.
-                    if due and self.epochs[-1:] != [self.epoch]:
+                    if due and self.records.epochs[-1:] != [self.epoch]:
                         self._record()
+                        if on_record is not None:
+                            on_record(self)
                     if self.done:
                         break
-                    self._train()
-                    self.epoch += 1
+                    with interrupts_held():
+                        self._train()
+                        self.epoch += 1
                     if on_epoch is not None:
+                        now = time.perf_counter()
+                        self.seconds, started = self.seconds + now - started, now
                         on_epoch(self)
         finally:
             self.seconds += time.perf_counter() - started
@@ -149,8 +174,8 @@ class ImageTrainer:
     @torch.no_grad()
     def _record(self) -> None:
         self.network.eval()
-        train_loss, train_right = self._look(self.train)
-        test_loss, test_right = self._look(self.test)
+        train_loss, train_right = self._evaluate(self.train)
+        test_loss, test_right = self._evaluate(self.test)
         squares = [weight.square().sum() for weight in self.network.parameters()]
         record = {
             "train_loss": train_loss.mean(),
@@ -161,17 +186,26 @@ class ImageTrainer:
             "unmirrored_accuracy": _share(test_right[~self.mirrored]),
             "weight_norm": torch.stack(squares).sum().sqrt(),
         }
-        values = {name: value.item() for name, value in record.items()}
         with interrupts_held():
-            self.epochs.append(self.epoch)
-            for name, value in values.items():
-                self.records[name].append(value)
-        if not record["train_loss"].isfinite():
-            self.message = f"seed {self.spec.seed}: loss not finite at epoch {self.epoch}; stopped"
-        elif self._held():
-            self.message = f"stopped at epoch {self.epoch}: test accuracy held {GROKKED}"
+            self.records.add(self.epoch, {n: one.double().view(1) for n, one in record.items()})
+            self._end_run(bool(train_loss.mean().isfinite()))
 
-    def _look(self, images: ImageSet) -> tuple[Float[Tensor, " example"], Bool[Tensor, " example"]]:
+    def _end_run(self, finite: bool) -> None:
+        """Note whether the run ends with the record just made."""
+        message = ""
+        if not finite:
+            message = f"run {self.first} (seed {self.spec.seed}): "
+            message += f"loss not finite at epoch {self.epoch}; stopped"
+        elif self._held():
+            message = f"stopped at epoch {self.epoch}: test accuracy held {GROKKED}"
+        if message or self.epoch == self.spec.epochs:
+            self.records.ended[0] = self.epoch
+        if message:
+            self.records.messages[0] = message
+
+    def _evaluate(
+        self, images: ImageSet
+    ) -> tuple[Float[Tensor, " example"], Bool[Tensor, " example"]]:
         """The loss of each image, and whether it is right."""
         logits = torch.cat(
             [self._logits(images[i : i + CHUNK]) for i in range(0, len(images), CHUNK)]
@@ -184,9 +218,32 @@ class ImageTrainer:
         wait = self.spec.stop_after
         if wait is None or self.epoch < wait:
             return False
-        accuracy = self.records["test_accuracy"]
-        since = [a for e, a in zip(self.epochs, accuracy, strict=True) if e >= self.epoch - wait]
-        return min(since) >= GROKKED
+        accuracy = zip(self.records.epochs, self.records.values["test_accuracy"], strict=True)
+        return min(a.item() for e, a in accuracy if e >= self.epoch - wait) >= GROKKED
+
+    def state(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        """All that a resumed run needs: plain values, for JSON, and tensors by name."""
+        memory = self.optimizer.state_dict()["state"]
+        facts = self.records.facts() | {
+            "epoch": self.epoch,
+            "seconds": self.seconds,
+            "memory": [[parameter, name] for parameter, one in memory.items() for name in one],
+        }
+        tensors = {f"network/{n}": value for n, value in self.network.state_dict().items()}
+        for parameter, name in facts["memory"]:
+            tensors[f"optimizer/{parameter}/{name}"] = memory[parameter][name]
+        return facts, tensors | self.records.tensors()
+
+    def load_state(self, facts: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
+        """Become the trainer of the same spec whose :meth:`state` this was."""
+        self.epoch, self.seconds = facts["epoch"], facts["seconds"]
+        network = self.network.state_dict()
+        self.network.load_state_dict({name: tensors[f"network/{name}"] for name in network})
+        memory: dict[int, dict[str, Tensor]] = {}
+        for parameter, name in facts["memory"]:
+            memory.setdefault(parameter, {})[name] = tensors[f"optimizer/{parameter}/{name}"]
+        self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": memory})
+        self.records = Records.of(facts, tensors, self.device)
 
 
 def _share(right: Bool[Tensor, " example"]) -> Float[Tensor, ""]:
@@ -199,3 +256,29 @@ def _same_bits() -> Iterator[None]:
     """On a GPU, let cuDNN choose algorithms that give the same bits every time."""
     with torch.backends.cudnn.flags(enabled=True, benchmark=False, deterministic=True):
         yield
+
+
+SAMPLE = 2**24
+"""How much is measured of an epoch: so many pixels times channels of the first stage."""
+
+RECORD_SHARE = 1 / 3
+"""What an image costs in a record, beside training on it: a forward pass without a backward."""
+
+
+def seconds_per_epoch(spec: ImageSpec) -> float:
+    """The seconds that an epoch takes on one core of this machine, with its share of a record.
+
+    The time of one optimizer step on a part of a batch, the second one, times the number of
+    images; a batch of the published network would itself take a minute.
+    """
+    trainer = ImageTrainer([spec])
+    pixels = spec.task.cells * spec.task.cell_size**2
+    fits = max(2, SAMPLE // (pixels * spec.network.width))
+    batch = trainer.train[: min(spec.batch_size or len(trainer.train), fits)]
+    with one_thread(trainer.device):
+        trainer.step(batch)  # the first one pays for what is set up once
+        start = time.perf_counter()
+        trainer.step(batch)
+        each = (time.perf_counter() - start) / len(batch)
+    recorded = spec.task.n_inputs * RECORD_SHARE / spec.record_every
+    return each * (len(trainer.train) + recorded)

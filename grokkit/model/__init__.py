@@ -14,11 +14,10 @@ The axes, by the names that every shape in this package uses:
     class    a possible answer
 """
 
-from grokkit.model.activations import Activations
-from grokkit.model.attention import attend
+from grokkit.core.loss import cross_entropy
+from grokkit.model.attention import Activations, attend
 from grokkit.model.batch import Batch
 from grokkit.model.initial import initialise
-from grokkit.model.loss import cross_entropy
 from grokkit.model.parameters import (
     MLP_WEIGHTS,
     QK_WEIGHTS,

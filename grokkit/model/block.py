@@ -1,4 +1,4 @@
-"""The residual block after its attention: additions, the MLP, and the unembedding.
+"""The parts of a residual block beside its attention: norms, additions, MLP, unembedding.
 
 Of one stream, the query's or every position's, whichever rows it is given:
 
@@ -17,9 +17,66 @@ from typing import NamedTuple
 import torch
 from jaxtyping import Float
 from torch import Tensor
+from torch.nn import functional
 
-from grokkit.model.norm import PLACEMENTS, normalise
+from grokkit.model.norm import PLACEMENTS
 from grokkit.model.spec import ModelSpec
+
+
+def normalise(
+    spec: ModelSpec, weights: Mapping[str, Tensor], name: str, x: Float[Tensor, "run row embed"]
+) -> Float[Tensor, "run row embed"]:
+    """One norm of a block, over the coordinates of every row.
+
+        layer    gain (x - mean x) / sqrt(var x + eps) + bias
+        rms      gain x / sqrt(mean x^2 + eps)
+
+    The variance is that of the population, the mean of squares.
+
+    Args:
+        spec: the model, which has a norm of that name.
+        weights: the weights of this layer.
+        name: which of the block's norms: ``A``, ``M``, ...
+        x: what is normalised.
+    """
+    width = x.shape[-1:]
+    if spec.norm_kind == "rms":
+        x = functional.rms_norm(x, width, eps=spec.norm_eps)
+    else:
+        x = functional.layer_norm(x, width, eps=spec.norm_eps)
+    if not spec.norm_affine:
+        return x
+    x = x * weights[f"gain_{name}"].unsqueeze(1)
+    return x if spec.norm_kind == "rms" else x + weights[f"bias_{name}"].unsqueeze(1)
+
+
+class Reads(NamedTuple):
+    """What the matrices of attention read: the stream, or its norm.
+
+    Attributes:
+        scores: what W_Q and W_K read.
+        values: what W_V reads.
+    """
+
+    scores: Float[Tensor, "run row embed"]
+    values: Float[Tensor, "run row embed"]
+
+
+def attention_reads(
+    spec: ModelSpec, weights: Mapping[str, Tensor], x: Float[Tensor, "run row embed"]
+) -> Reads:
+    """What W_Q, W_K and W_V read of the stream x.
+
+    Args:
+        spec: the model.
+        weights: the weights of this layer.
+        x: the stream; in the first layer its rows may be slots.
+    """
+    place = PLACEMENTS[spec.norm]
+    if not (place.scores or place.values):
+        return Reads(x, x)
+    normed = normalise(spec, weights, "A", x)
+    return Reads(normed if place.scores else x, normed if place.values else x)
 
 
 def after_attention(

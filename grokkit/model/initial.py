@@ -44,7 +44,7 @@ def initialise(layout: Layout, spec: ModelSpec, seeds: Sequence[int]) -> Paramet
                     numbers = min(layout.n_classes, shape[0])
                     part[:numbers] = smooth(part[:numbers], spec.toeplitz_length)
             elif len(shape) == 1:
-                part = torch.ones(shape) if name.startswith("gain") else torch.zeros(shape)
+                part = torch.full(shape, float(name.startswith("gain")), dtype=torch.float32)
             else:
                 part = draw_matrix(spec.init, shape, spec.init_scale, stream)
             parts.append(part.flatten())
@@ -61,8 +61,8 @@ def _draw_embedding(
     The query's position is always the last row, and so is drawn first.
     """
     if spec.weight_streams == "one":
-        return torch.randn(shape, generator=stream)
-    rows = torch.stack([torch.randn(shape[1], generator=stream) for _ in range(shape[0])])
+        return _normal(shape, stream)
+    rows = torch.stack([_normal(shape[1:], stream) for _ in range(shape[0])])
     return rows.roll(-1, dims=0) if name == "position_embedding" else rows
 
 
@@ -85,12 +85,17 @@ def draw_matrix(
     n = shape[0]
     if kind == "uniform":
         bound = scale / math.sqrt(n)
-        return bound * (2 * torch.rand(shape, generator=stream) - 1)
+        return bound * (2 * torch.rand(shape, generator=stream, dtype=torch.float32) - 1)
     if kind == "kaiming":
-        return scale * math.sqrt(2 / n) * torch.randn(shape, generator=stream)
-    normal = torch.empty(shape)
+        return scale * math.sqrt(2 / n) * _normal(shape, stream)
+    normal = torch.empty(shape, dtype=torch.float32)
     torch.nn.init.trunc_normal_(normal, a=-CUT, b=CUT, generator=stream)
     return scale / (KEPT_DEVIATION * math.sqrt(n)) * normal
+
+
+def _normal(shape: Sequence[int], stream: torch.Generator) -> Tensor:
+    # Whatever the default type: float64 would be other numbers, not the same more exactly.
+    return torch.randn(shape, generator=stream, dtype=torch.float32)
 
 
 def smooth(white: Float[Tensor, "token embed"], length: float) -> Float[Tensor, "token embed"]:

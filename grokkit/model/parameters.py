@@ -17,7 +17,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from grokkit.model.norm import norm_shapes
+from grokkit.model.norm import PLACEMENTS
 from grokkit.model.spec import ModelSpec
 
 MLP_WEIGHTS = ("W_1", "b_1", "W_2", "b_2")
@@ -100,6 +100,13 @@ class Layout:
         if not classifies:
             shapes["W_U"] = (d, n_classes)
         return cls(shapes)
+
+
+def norm_shapes(spec: ModelSpec) -> dict[str, tuple[int, ...]]:
+    """The parameters of a block's norms: ``gain_A`` and, of a LayerNorm, ``bias_A``, ..."""
+    learned = ("gain", "bias") if spec.norm_kind == "layer" else ("gain",)
+    names = PLACEMENTS[spec.norm].norms if spec.norm_affine else ()
+    return {f"{part}_{name}": (spec.d_model,) for name in names for part in learned}
 
 
 class Parameters(Mapping[str, Tensor]):

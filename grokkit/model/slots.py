@@ -6,14 +6,31 @@ sequences: compute keys and values once per slot and look them up. A score belon
 slots, the query's and the key's, so scores are a table of pairs. Where the query is the same
 in every sequence, the "=" sign, that table has a single row. This is exact, and it is why
 grokkit is fast.
+
+The second half of this file sums over slots, with a backward pass that never scatters vectors.
+
+    pooled[row] = sum over its entries of attention[entry] * values[cell(entry)]
+
+Left to autograd, the gradient with respect to ``values`` writes one vector per (example,
+position) into a small table: slow, for no place may be written twice at a time. But which
+row reads which cell is known beforehand (:class:`Readers`), so that
+gradient is again a weighted sum over neighbours, the same operation as the forward pass:
+
+    d values[cell] = sum over its entries of attention[entry] * d pooled[row(entry)]
+
+The sums are PyTorch's ``embedding_bag``, which runs on every CPU and GPU. It also has the
+gradient with respect to its weights, d attention[entry] = values[cell] . d pooled[row].
 """
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import torch
-from jaxtyping import Bool, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
+from torch.autograd.function import once_differentiable
+from torch.nn.functional import embedding_bag
 
 from grokkit.errors import refuse
 from grokkit.model.batch import Batch
@@ -30,7 +47,7 @@ class Slots:
         token: the token of each slot.
         queries: the slots that are some example's query.
         index: the slot at each position of each sequence.
-        asking: which of the queries each example has; None where there is one.
+        query_index: which of the queries each example has; None where there is one.
         future: true at positions after an example's query; None where there are none.
     """
 
@@ -38,7 +55,7 @@ class Slots:
     token: Int[Tensor, " slot"]
     queries: Int[Tensor, " query"]
     index: Int[Tensor, "run example pos"]
-    asking: Int[Tensor, "run example"] | None = None
+    query_index: Int[Tensor, "run example"] | None = None
     future: Bool[Tensor, "run example pos"] | None = None
 
     @classmethod
@@ -60,9 +77,11 @@ class Slots:
         position = used // width
         position[position == tokens.shape[-1] - 1] = (length or tokens.shape[-1]) - 1
         at_query = index.gather(2, batch.query_position.unsqueeze(-1)).squeeze(-1)
-        queries, asking = torch.unique(at_query, return_inverse=True)
+        queries, query_index = torch.unique(at_query, return_inverse=True)
         one = len(queries) == 1
-        return cls(position, used % width, queries, index, None if one else asking, batch.future)
+        return cls(
+            position, used % width, queries, index, None if one else query_index, batch.future
+        )
 
     def __len__(self) -> int:
         return len(self.token)
@@ -88,10 +107,12 @@ class Slots:
     def take(self, rows: Int[Tensor, "run row"]) -> "Slots":
         """The slots of some examples of each run; the list of slots stays as it is."""
         run = torch.arange(len(rows), device=rows.device).unsqueeze(1)
-        asking, future = (
-            None if part is None else part[run, rows] for part in (self.asking, self.future)
+        index, query_index, future = (
+            None if part is None else part[run, rows]
+            for part in (self.index, self.query_index, self.future)
         )
-        return Slots(self.position, self.token, self.queries, self.index[run, rows], asking, future)
+        assert index is not None
+        return Slots(self.position, self.token, self.queries, index, query_index, future)
 
     def readers(self, heads: int) -> "Readers":
         """Who reads which slot, for a number of heads."""
@@ -101,8 +122,8 @@ class Slots:
         order = torch.argsort(index.flatten(), stable=True)
         reads = index.shape[1]
         pair = index
-        if self.asking is not None:
-            numbers = self.index + len(self) * self.asking.unsqueeze(-1)
+        if self.query_index is not None:
+            numbers = self.index + len(self) * self.query_index.unsqueeze(-1)
             pair = _cells(numbers, len(self.queries) * len(self), heads)
         return Readers(
             index=index,
@@ -152,3 +173,44 @@ class Readers:
     row_of_entry: Int[Tensor, " entry"]
     row_starts: Int[Tensor, " row"]
     pair: Int[Tensor, "row read"]
+
+
+class _WithValuesGradient(torch.autograd.Function):
+    """The identity on ``pooled`` that sends its gradient to ``values``."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, pooled: Tensor, values: Tensor, attention: Tensor, readers: Readers
+    ) -> Tensor:
+        ctx.save_for_backward(attention)
+        ctx.readers = readers
+        return pooled.view_as(pooled)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor, None, None]:
+        (attention,) = ctx.saved_tensors
+        readers: Readers = ctx.readers
+        d_values = embedding_bag(
+            readers.row,
+            grads[0],
+            readers.starts,
+            per_sample_weights=attention.flatten()[readers.order],
+            mode="sum",
+        )
+        return grads[0], d_values, None, None
+
+
+def pool(
+    attention: Float[Tensor, "row read"],
+    values: Float[Tensor, "cell width"],
+    readers: Readers,
+) -> Float[Tensor, "row width"]:
+    """Each row's attention-weighted sum of the cells that it reads.
+
+    Differentiable in both. ``width`` may be the embedding, or the hidden layer: a sum
+    commutes with a matrix, so the matrix may act on the few cells instead of on the many
+    rows, pool(attention, values) W = pool(attention, values W).
+    """
+    pooled = embedding_bag(readers.index, values.detach(), per_sample_weights=attention, mode="sum")
+    return _WithValuesGradient.apply(pooled, values, attention.detach(), readers)

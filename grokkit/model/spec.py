@@ -6,7 +6,7 @@ from typing import Literal, get_args
 from grokkit.errors import check_choice, check_int, check_number, refuse
 from grokkit.model.attention import ATTENTIONS, AttentionKind
 from grokkit.model.norm import IN_ATTENTION, NormKind, NormPlacement
-from grokkit.settings import LATER, later
+from grokkit.settings import OMIT_IF_DEFAULT, later, refuse_idle
 
 InitKind = Literal["uniform", "lecun", "kaiming"]
 WeightStreams = Literal["array", "one"]
@@ -43,8 +43,7 @@ class ModelSpec:
             stream after each addition; ``peri``: LN of what each sub-layer reads and of
             what it adds. The classifier readout has no stream: ``none`` and those of
             attention alone.
-        norm_kind: ``layer``: LayerNorm; ``rms``: RMSNorm, which subtracts no mean. This and
-            the next two say nothing where norm is ``none``.
+        norm_kind: ``layer``: LayerNorm; ``rms``: RMSNorm, which subtracts no mean.
         norm_eps: added to the variance, or the mean square, before its root; 0 is allowed.
         norm_affine: whether a norm has a learned gain (and, LayerNorm, a learned bias),
             1 and 0 at the start. On, as in PyTorch; they decay as all weights do.
@@ -74,15 +73,15 @@ class ModelSpec:
     output_projection: bool = False
     init_scale: float = 1.0
     embedding_scale: float = 1.0
-    norm: NormPlacement = field(default="none", metadata=LATER)
-    norm_kind: NormKind = field(default="layer", metadata=LATER)
-    norm_eps: float = field(default=1e-5, metadata=LATER)
-    norm_affine: bool = field(default=True, metadata=LATER)
-    readout_scale: float = field(default=1.0, metadata=LATER)
-    layers: int = field(default=1, metadata=LATER)
-    causal: bool = field(default=False, metadata=LATER)
-    init: InitKind = field(default="uniform", metadata=LATER)
-    toeplitz_length: float = field(default=0.0, metadata=LATER)
+    norm: NormPlacement = field(default="none", metadata=OMIT_IF_DEFAULT)
+    norm_kind: NormKind = field(default="layer", metadata=OMIT_IF_DEFAULT)
+    norm_eps: float = field(default=1e-5, metadata=OMIT_IF_DEFAULT)
+    norm_affine: bool = field(default=True, metadata=OMIT_IF_DEFAULT)
+    readout_scale: float = field(default=1.0, metadata=OMIT_IF_DEFAULT)
+    layers: int = field(default=1, metadata=OMIT_IF_DEFAULT)
+    causal: bool = field(default=False, metadata=OMIT_IF_DEFAULT)
+    init: InitKind = field(default="uniform", metadata=OMIT_IF_DEFAULT)
+    toeplitz_length: float = field(default=0.0, metadata=OMIT_IF_DEFAULT)
     weight_streams: WeightStreams = field(default="array", metadata=later("one"))
 
     def __post_init__(self) -> None:
@@ -113,6 +112,9 @@ class ModelSpec:
                 refuse("norm", self.norm, allowed)
             if self.layers > 1:
                 refuse("layers", self.layers, "1 with readout = 'classifier'")
+        if self.norm == "none":
+            # norm_eps may wait for a norm: the preset inductive-bias sets it.
+            refuse_idle(self, ("norm_kind", "norm_affine"), "with norm = 'none'")
         if self.layers > 1 and self.attention == "oracle":
             # Only the query has an oracle; below the last layer every position attends.
             refuse("attention", self.attention, f"softmax, relu with layers = {self.layers}")

@@ -25,11 +25,9 @@ from torch import Tensor
 from torch.nn.functional import embedding as look_up
 
 from grokkit.errors import refuse
-from grokkit.model.activations import Activations
-from grokkit.model.attention import Attention, Scores, attend
+from grokkit.model.attention import Activations, Attention, Scores, attend
 from grokkit.model.batch import Batch
-from grokkit.model.block import after_attention, after_mlp, unembed
-from grokkit.model.norm import attention_reads
+from grokkit.model.block import after_attention, after_mlp, attention_reads, unembed
 from grokkit.model.parameters import of_layer
 from grokkit.model.slots import Slots
 from grokkit.model.spec import ModelSpec
@@ -109,6 +107,7 @@ class Stack:
             final=rows,
             middle=middle,
             scores_by_layer=scores,
+            kind=self.spec.attention,
         )
 
     def attend(

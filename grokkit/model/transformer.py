@@ -31,13 +31,10 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from grokkit.model.activations import Activations
-from grokkit.model.attention import Attention, Scores, attend
+from grokkit.model.attention import Activations, Attention, Scores, attend
 from grokkit.model.batch import Batch
-from grokkit.model.block import after_attention, after_mlp, unembed
-from grokkit.model.norm import attention_reads
-from grokkit.model.pooling import pool
-from grokkit.model.slots import Readers, Slots
+from grokkit.model.block import after_attention, after_mlp, attention_reads, unembed
+from grokkit.model.slots import Readers, Slots, pool
 from grokkit.model.spec import ModelSpec
 from grokkit.model.stack import Stack
 
@@ -170,10 +167,10 @@ class Transformer:
     ) -> Float[Tensor, "run #example embed"]:
         """e_q of every example; a single one where all have the same query."""
         queries = embedding.index_select(1, self.slots.queries)
-        if self.slots.asking is None:
+        if self.slots.query_index is None:
             return queries
         run = torch.arange(len(queries), device=queries.device).unsqueeze(1)
-        return queries[run, self.slots.asking]
+        return queries[run, self.slots.query_index]
 
     def __call__(self, weights: Mapping[str, Tensor]) -> Activations:
         """Scores, attention, hidden layer and logits of every sequence."""
@@ -202,7 +199,9 @@ class Transformer:
         logits = torch.baddbmm(weights["b_2"].unsqueeze(1), hidden, weights["W_2"])
         if self.spec.readout_scale != 1:
             logits = self.spec.readout_scale * logits
-        return Activations(scores, attention, hidden, logits, hidden)
+        return Activations(
+            scores, attention, hidden, logits, final=hidden, kind=self.spec.attention
+        )
 
     def residual(
         self,
@@ -217,4 +216,5 @@ class Transformer:
         middle = after_attention(self.spec, weights, stream, added)
         hidden, final = after_mlp(self.spec, weights, middle)
         logits = unembed(self.spec, weights, final)
-        return Activations(scores, attention, hidden, logits, final, middle)
+        kind = self.spec.attention
+        return Activations(scores, attention, hidden, logits, final, middle, kind=kind)

@@ -13,12 +13,12 @@ checkpoint is there.
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 
-from grokkit.engine.spec import RunSpec
+from grokkit.engine.spec_kinds import GroupTrainer, Spec, spec_from_dict, start_trainer
 from grokkit.engine.tensor_file import TensorFile
-from grokkit.engine.trainer import Trainer
 
 
 class CheckpointError(ValueError):
@@ -30,7 +30,7 @@ HEADER = "grokkit"
 _FILE = TensorFile("checkpoint", HEADER, FORMAT, CheckpointError)
 
 
-def save_checkpoint(trainer: Trainer, path: str | Path) -> Path:
+def save_checkpoint(trainer: GroupTrainer, path: str | Path) -> Path:
     """Write a group as it stands, whole or not at all.
 
     Args:
@@ -53,9 +53,9 @@ def save_checkpoint(trainer: Trainer, path: str | Path) -> Path:
 def load_checkpoint(
     path: str | Path,
     device: torch.device | str = "cpu",
-    specs: Sequence[RunSpec] | None = None,
+    specs: Sequence[Spec] | None = None,
     first: int = 0,
-) -> Trainer:
+) -> Any:
     """The trainer that was saved; its ``advance`` goes on where it stopped.
 
     Args:
@@ -71,13 +71,10 @@ def load_checkpoint(
     """
     path = Path(path)
     header, tensors = _FILE.read(path)
-    try:
-        saved = [RunSpec.from_dict(one) for one in header["specs"]]
-    except (ValueError, TypeError, LookupError) as problem:
-        raise CheckpointError(f"{path}: its spec is not known here: {problem}") from problem
+    saved = _specs(path, header)
     if specs is not None:
         _compare(path, saved, specs)
-    trainer = Trainer(saved, device, first)
+    trainer = start_trainer(saved, device, first)
     for name, fresh in trainer.state()[1].items():
         found = tensors.get(name)
         if found is None or found.shape != fresh.shape or found.dtype != fresh.dtype:
@@ -89,8 +86,18 @@ def load_checkpoint(
     return trainer
 
 
+def checkpoint_specs(path: str | Path) -> list[Spec]:
+    """The runs of a checkpoint.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        CheckpointError: as :func:`load_checkpoint`.
+    """
+    return _specs(Path(path), _FILE.read(path)[0])
+
+
 class Keeper:
-    """Saves a group every so often; handed to :meth:`Trainer.advance` as ``on_epoch``.
+    """Saves a group every so often; handed to a trainer's ``advance`` as ``on_epoch``.
 
     Args:
         path: the checkpoint.
@@ -103,12 +110,12 @@ class Keeper:
         self._last = time.monotonic()
         self._saved: tuple[int, bool] | None = None
 
-    def __call__(self, trainer: Trainer) -> None:
+    def __call__(self, trainer: GroupTrainer) -> None:
         """Save the group if it is time to."""
         if time.monotonic() - self._last >= self.seconds:
             self.save(trainer)
 
-    def save(self, trainer: Trainer) -> None:
+    def save(self, trainer: GroupTrainer) -> None:
         """Save the group now, unless it stands where it stood at the last save.
 
         Raises:
@@ -124,7 +131,14 @@ class Keeper:
         self._last = time.monotonic()
 
 
-def _compare(path: Path, saved: Sequence[RunSpec], wanted: Sequence[RunSpec]) -> None:
+def _specs(path: Path, header: dict[str, Any]) -> list[Spec]:
+    try:
+        return [spec_from_dict(one) for one in header["specs"]]
+    except (ValueError, TypeError, LookupError) as problem:
+        raise CheckpointError(f"{path}: its spec is not known here: {problem}") from problem
+
+
+def _compare(path: Path, saved: Sequence[Spec], wanted: Sequence[Spec]) -> None:
     """Refuse a checkpoint of other runs, naming a setting that differs."""
     advice = "choose another file, or delete this one to begin anew"
     if len(saved) != len(wanted):

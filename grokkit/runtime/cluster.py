@@ -26,11 +26,10 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from grokkit.engine.trainer import Trainer
+from grokkit.engine.interrupts import endings_as_interrupts
 from grokkit.errors import SettingError
-from grokkit.runtime.history import to_history
-from grokkit.runtime.jobs import Job, Watch, train_job
-from grokkit.runtime.outcome import Outcome
+from grokkit.runtime.history import from_parts
+from grokkit.runtime.jobs import Job, JobFailed, Watch, reason, train_job
 
 TIMEOUT = 20.0
 """The seconds in which a scheduler has to answer."""
@@ -65,8 +64,7 @@ class Cluster:
         An interrupt gives up the groups that are being trained.
 
         Raises:
-            SettingError: the specs cannot be trained.
-            ConnectionError: no scheduler answers at the address.
+            ConnectionError: no scheduler answers at the address, or it is gone.
         """
         from distributed import Client, as_completed
 
@@ -74,11 +72,11 @@ class Cluster:
             client = Client(self.address, timeout=TIMEOUT, set_as_default=False)
         except (OSError, ValueError) as problem:
             raise ConnectionError(f"no Dask scheduler answers at {self.address}") from problem
-        with client:
+        with client, endings_as_interrupts():
             # Keys of its own: a result of another sweep is never mistaken for ours.
             sweep = secrets.token_hex(4)
             futures = {
-                client.submit(train_here, job.to_dict(), key=f"grokkit-{sweep}-{job.first}"): job
+                client.submit(train_here, job, key=f"grokkit-{sweep}-{job.first}"): job
                 for job in jobs
             }
             # Results are fetched the moment they are there, and not when they are asked for:
@@ -88,29 +86,27 @@ class Cluster:
             )
             try:
                 for future, result in arriving:
-                    self._hear(result, futures.pop(future), watch)
+                    self._handle_result(result, futures.pop(future), watch)
             except KeyboardInterrupt:
                 client.cancel(list(futures))
                 return True
         return False
 
     @staticmethod
-    def _hear(result: Any, job: Job, watch: Watch) -> None:
+    def _handle_result(result: Any, job: Job, watch: Watch) -> None:
         # The result itself says so, and not the status of its future: by now the worker may
         # be lost that it came from, and the future pending once more.
-        if isinstance(result, bytes):
-            watch.finished(job, to_history(Outcome.from_bytes(result)))
+        if isinstance(result, dict):
+            watch.finished(job, from_parts(result))
             return
         # What the worker raised with its type and traceback, or that it is gone.
         problem = result[1] if isinstance(result, tuple) else result
-        if isinstance(problem, SettingError):
-            raise problem
-        line = " ".join(str(problem).split())
-        watch.failed(job, f"{type(problem).__name__}: {line}")
+        known = isinstance(problem, SettingError)
+        watch.failed(job, problem if known else JobFailed(reason(problem)))
 
 
-def train_here(plain: dict[str, Any]) -> bytes:
-    """What a Dask worker does: train one job, and return what came of it as bytes.
+def train_here(job: Job) -> dict[str, Any]:
+    """What a Dask worker does: train one job, and return the parts of its History.
 
     It stops once nobody waits for the result any more, because the sweep was interrupted
     or killed: Dask by itself lets a task run to its end.
@@ -124,7 +120,7 @@ def train_here(plain: dict[str, Any]) -> bytes:
     key = worker.get_current_task()
     looked = time.monotonic()
 
-    def look(now: Trainer) -> None:
+    def stop_if_unwanted() -> None:
         nonlocal looked
         if time.monotonic() - looked > PATIENCE:
             looked = time.monotonic()
@@ -132,7 +128,7 @@ def train_here(plain: dict[str, Any]) -> bytes:
             if task is None or task.state == "cancelled":
                 raise KeyboardInterrupt
 
-    outcome, interrupted = train_job(Job.from_dict(plain), on_epoch=look)
-    if outcome is None or interrupted:
+    parts, interrupted = train_job(job, on_epoch=stop_if_unwanted)
+    if parts is None or interrupted:
         raise RuntimeError("interrupted")
-    return outcome.to_bytes()
+    return parts

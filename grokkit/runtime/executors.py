@@ -6,6 +6,7 @@ bit for bit on machines of one kind, and are interruptible: what was trained is 
 
 import contextlib
 import os
+import pickle
 import queue
 import signal
 import subprocess
@@ -15,19 +16,16 @@ import threading
 import time
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from grokkit.engine.interrupts import interrupts_counted
-from grokkit.engine.trainer import Trainer
-from grokkit.errors import SettingError, check_int, refuse
-from grokkit.runtime.history import to_history
-from grokkit.runtime.jobs import Job, Watch, train_job
-from grokkit.runtime.outcome import Outcome
+from grokkit.errors import check_int
+from grokkit.runtime.history import from_parts
+from grokkit.runtime.jobs import Job, JobFailed, Watch, train_job
 from grokkit.runtime.worker import receive, send
 
-GRACE = 30.0
+GRACE = 120.0
 """The seconds that a worker has to answer a stop; an epoch lasts far less."""
 
 _START = "import sys; sys.path[:] = sys.argv[1:]; from grokkit.runtime.worker import main; main()"
@@ -52,43 +50,34 @@ class InProcess:
         """Train all jobs; returns whether an interrupt ended that early.
 
         Raises:
-            SettingError: the specs cannot be trained.
             OSError: a checkpoint cannot be written.
         """
         with interrupts_counted() as interrupts:
 
-            def look(now: Trainer) -> None:
+            def stop_if_interrupted() -> None:
                 if interrupts.count:
                     raise KeyboardInterrupt
 
             for job in jobs:
 
-                def tell(now: Trainer, job: Job = job) -> None:
-                    accuracy = now.records.values["test_accuracy"][-1].mean().item()
-                    watch.progress(job, now.epoch, accuracy)
+                def tell(epoch: int, accuracy: float, job: Job = job) -> None:
+                    watch.progress(job, epoch, accuracy)
 
                 try:
-                    outcome, interrupted = train_job(job, on_record=tell, on_epoch=look)
+                    parts, interrupted = train_job(job, tell, stop_if_interrupted)
                 except KeyboardInterrupt:
                     # A second one, or one while the job was being made ready.
                     return True
-                except (SettingError, OSError):
+                except OSError:
                     raise  # a full disk is full for the next job too
                 except Exception as problem:
-                    if len(jobs) == 1:
-                        raise
-                    # One job's trouble must not cost the others.
-                    watch.failed(job, f"{type(problem).__name__}: {problem}")
+                    watch.failed(job, problem)
                     continue
-                if outcome is not None:
-                    watch.finished(job, to_history(outcome))
+                if parts is not None:
+                    watch.finished(job, from_parts(parts))
                 if interrupted or (interrupts.count and job is not jobs[-1]):
                     return True
         return False
-
-
-_ENDINGS = ("finished", "failed", "stopped")
-"""The messages after which a worker has no job."""
 
 
 class Workers:
@@ -108,94 +97,69 @@ class Workers:
         others are trained by the rest and by a new worker.
 
         Raises:
-            SettingError: the specs cannot be trained.
             RuntimeError: worker processes cannot be started at all.
             KeyboardInterrupt: the workers did not stop, or a second interrupt came before
                 they had; what was finished has been told to ``watch``.
         """
         waiting = deque(jobs)
         events: _Events = queue.SimpleQueue()
-        crew: list[_Process] = []
-        stopping, deadline = False, float("inf")
+        crew: list[_Worker] = []
+        deadline = float("inf")
         with interrupts_counted() as interrupts, contextlib.ExitStack() as stack:
-            stack.callback(lambda: [process.close() for process in crew])
-            while len(crew) < min(self.count, len(jobs)):
-                crew.append(_Process(events))
-                crew[-1].give(waiting.popleft())
-            while any(process.job for process in crew):
-                if interrupts.count and not stopping:
-                    stopping = True
+            stack.callback(lambda: [worker.close() for worker in crew])
+            for _ in range(min(self.count, len(jobs))):
+                crew.append(_Worker(events, waiting.popleft()))
+            while any(worker.job for worker in crew):
+                if interrupts.count and deadline == float("inf"):
                     deadline = time.monotonic() + GRACE
                     waiting.clear()
-                    for process in crew:
-                        process.say({"kind": "stop"})
+                    for worker in crew:
+                        worker.send("stop")
                 if time.monotonic() > deadline:
                     raise KeyboardInterrupt
                 # Short waits, for Python sees a signal only between two of them.
                 with contextlib.suppress(queue.Empty):
-                    process, message, data = events.get(timeout=0.1)
-                    job = process.job
-                    if message is None or message["kind"] in _ENDINGS:
-                        process.job = None
+                    worker, message = events.get(timeout=0.1)
+                    job = worker.job
+                    if message[0] in ("finished", "failed", "died"):
+                        worker.job = None
                         # First more work, then what came of the last: reading a History
                         # takes a moment, in which the worker would be idle.
-                        if waiting and job is not None and any(p.ready for p in crew):
-                            if message is None:
-                                crew.append(_Process(events))
-                            worker = crew[-1] if message is None else process
-                            worker.give(waiting.popleft())
-                    self._hear(process, job, message, data, watch, any(p.ready for p in crew))
+                        if waiting and job is not None and any(one.ready for one in crew):
+                            if message[0] == "died":
+                                crew.append(_Worker(events, waiting.popleft()))
+                            else:
+                                worker.give(waiting.popleft())
+                    if job is not None:
+                        self._handle_message(worker, job, message, watch, crew)
             return interrupts.count > 0
 
     @staticmethod
-    def _hear(
-        process: "_Process",
-        job: Job | None,
-        message: dict[str, Any] | None,
-        data: bytes,
-        watch: Watch,
-        started: bool,
+    def _handle_message(
+        worker: "_Worker", job: Job, message: tuple[Any, ...], watch: Watch, crew: "list[_Worker]"
     ) -> None:
-        """Deal with one message of a worker about its job; no message: it has died."""
-        if job is None:
-            return
         match message:
-            case None if not process.ready and not started:
-                raise RuntimeError(f"worker processes do not start here: {process.last_words()}")
-            case None:
-                watch.failed(job, process.last_words())
-            case {"kind": "ready"}:
-                process.ready = True
-            case {"kind": "progress"}:
-                watch.progress(job, message["epoch"], message["accuracy"])
-            case {"kind": "refused"}:
-                refuse(message["field"], _Shown(message["value"]), message["allowed"])
-            case {"kind": "failed"}:
-                watch.failed(job, message["why"])
-            case {"kind": "finished"}:
-                watch.finished(job, to_history(Outcome.from_bytes(data)))
+            case ("ready",):
+                worker.ready = True
+            case ("progress", epoch, accuracy):
+                watch.progress(job, epoch, accuracy)
+            case ("finished", parts) if parts is not None:
+                watch.finished(job, from_parts(parts))
+            case ("failed", problem):
+                watch.failed(job, problem)
+            case ("died",) if not any(one.ready for one in crew):
+                raise RuntimeError(f"worker processes do not start here: {worker.exit_reason()}")
+            case ("died",):
+                watch.failed(job, JobFailed(worker.exit_reason()))
 
 
-class _Shown(str):
-    """A value of another process, of which we have the ``repr`` only."""
+class _Worker:
+    """A worker process at a job, and a thread that puts its messages into ``events``."""
 
-    def __repr__(self) -> str:
-        return str(self)
-
-
-_Events = queue.SimpleQueue[tuple["_Process", dict[str, Any] | None, bytes]]
-
-
-@dataclass(eq=False)
-class _Process:
-    """One worker process, and a thread that puts what it says into ``events``."""
-
-    events: _Events
-    job: Job | None = None
-    ready: bool = False
-    log: Any = field(default_factory=tempfile.TemporaryFile)
-
-    def __post_init__(self) -> None:
+    def __init__(self, events: "_Events", job: Job) -> None:
+        self.events = events
+        self.ready = False
+        self.log: Any = tempfile.TemporaryFile()  # noqa: SIM115
         self.process = subprocess.Popen(
             [sys.executable, "-c", _START, *sys.path],
             stdin=subprocess.PIPE,
@@ -209,24 +173,25 @@ class _Process:
         self.stdin, self.stdout = self.process.stdin, self.process.stdout
         self.thread = threading.Thread(target=self._listen, daemon=True)
         self.thread.start()
+        self.give(job)
 
     def _listen(self) -> None:
-        while (received := receive(self.stdout)) is not None:
-            self.events.put((self, *received))
+        while (data := receive(self.stdout)) is not None:
+            self.events.put((self, pickle.loads(data)))
         self.process.wait()
-        self.events.put((self, None, b""))
+        self.events.put((self, ("died",)))
 
     def give(self, job: Job) -> None:
         """Hand over a job."""
-        self.job = job
-        self.say({"kind": "job", "job": job.to_dict()})
+        self.job: Job | None = job
+        self.send(job)
 
-    def say(self, message: dict[str, Any]) -> None:
+    def send(self, message: object) -> None:
         """Send a message; if the process has died, the thread finds out."""
         with contextlib.suppress(OSError):
             send(self.stdin, message)
 
-    def last_words(self) -> str:
+    def exit_reason(self) -> str:
         """How the process died, in one line."""
         code = self.process.returncode
         how = f"exit status {code}"
@@ -236,8 +201,8 @@ class _Process:
                 how += ", perhaps because memory ran out"
         self.log.seek(0)
         lines = self.log.read().decode(errors="replace").split("\n")
-        said = next((line.strip() for line in reversed(lines) if line.strip()), "")
-        return f"its worker process died ({how})" + (f": {said}" if said else "")
+        last = next((line.strip() for line in reversed(lines) if line.strip()), "")
+        return f"its worker process died ({how})" + (f": {last}" if last else "")
 
     def close(self) -> None:
         """End the process, by force: left to itself it would tidy up for over a second."""
@@ -248,3 +213,6 @@ class _Process:
         self.thread.join()
         self.stdout.close()
         self.log.close()
+
+
+_Events = queue.SimpleQueue[tuple["_Worker", tuple[Any, ...]]]

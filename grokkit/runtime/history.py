@@ -12,73 +12,94 @@ can read and which, unlike a pickle, can run nothing when it is opened.
 
 import contextlib
 import io
+import json
+import platform
+import secrets
 import sys
-from collections.abc import Sequence
+import tempfile
+import zlib
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import torch
 
 from grokkit.diagnostics import grok_epoch, memorise_epoch, phase_borders
-from grokkit.engine import feature_probes
 from grokkit.engine.files import write_whole
-from grokkit.engine.probes import DIMS, MEANING
 from grokkit.engine.spec import RunSpec
-from grokkit.engine.spec_kinds import Spec, read_spec
-from grokkit.runtime.outcome import Outcome
+from grokkit.engine.spec_kinds import GroupTrainer, Spec, read_spec
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from grokkit.engine.trainer import Trainer
-
-_DIMS = {**DIMS, **feature_probes.DIMS}
-_MEANING = {**MEANING, **feature_probes.MEANING}
-_NAMED = {"feature_set": list(feature_probes.SETS), "order": list(feature_probes.ORDERS)}
-
 ALWAYS = ("seed", "kl_strength", "weight_decay", "learning_rate", "width")
 """The settings that are coordinates wherever a spec has them; others where they vary."""
+
+NUMBERED = ("head", "pos", "query")
+"""The axes with numbers, so that runs with more heads or longer sequences can be joined."""
 
 FORMAT = 1
 
 
-def to_history(source: "Trainer | Outcome") -> "xr.Dataset":
+def to_history(trainer: GroupTrainer) -> "xr.Dataset":
     """The History of a group, as far as it has been trained.
 
     After the end of a run its values are ``nan``.
-
-    Args:
-        source: a trainer, or what came of one.
     """
+    return from_parts(history_parts(trainer))
+
+
+def from_parts(parts: dict[str, Any]) -> "xr.Dataset":
+    """The History of :func:`history_parts`."""
     import xarray as xr
 
-    outcome = source if isinstance(source, Outcome) else Outcome.of(source)
-    facts = outcome.facts
-    specs = [RunSpec.from_dict(plain) for plain in facts["specs"]]
-    variables: dict[str, Any] = {
-        name: (("run", "epoch", *_DIMS.get(name, ())), array, {"meaning": _MEANING[name]})
-        for name, array in outcome.arrays.items()
-    }
-    dataset = xr.Dataset(variables, coords={"epoch": np.array(facts["epochs"], dtype=np.int64)})
-    # Numbered, so that runs with more heads or longer sequences can be joined to others.
-    for name in ("head", "pos", "query"):
-        if name in dataset.dims:
-            dataset = dataset.assign_coords({name: np.arange(dataset.sizes[name])})
-    for name, values in _NAMED.items():
-        if name in dataset.dims:
-            dataset = dataset.assign_coords({name: values})
-    if facts["extra"] and "extra" in dataset.dims:
-        dataset = dataset.assign_coords(extra=facts["extra"])
-    dataset = dataset.assign_coords(run_coordinates(specs))
+    return xr.Dataset(**parts)
+
+
+def history_parts(trainer: GroupTrainer) -> dict[str, Any]:
+    """The arguments with which ``xarray.Dataset`` makes the History of a group.
+
+    A worker process sends these and not the History: xarray, pandas and HDF5 take most of a
+    second to import, which every worker would pay and the parent, who waits anyway, does not.
+    """
+    from grokkit import __version__
+
+    records, runs = trainer.records, range(len(trainer.specs))
+    epochs = np.array(records.epochs, dtype=np.int64)
+    newest = records.epochs[-1] if records.epochs else -1
+    last = np.array([records.ended.get(run, newest) for run in runs], dtype=np.int64)
+    variables: dict[str, Any] = {}
+    coordinates: dict[str, Any] = {"epoch": epochs}
+    for name, values in records.values.items():
+        array = torch.stack(values, dim=1).cpu().numpy()
+        array[epochs > last[:, None]] = np.nan
+        axes = trainer.axes.get(name, ())
+        variables[name] = (("run", "epoch", *axes), array, {"meaning": trainer.meaning[name]})
+        for axis, size in zip(axes, array.shape[2:], strict=True):
+            if axis in NUMBERED:
+                coordinates[axis] = np.arange(size)
+            elif trainer.labels.get(axis):
+                coordinates[axis] = trainer.labels[axis]
     per_run = {
-        "ended": np.array(facts["ended"], dtype=np.int64),
-        "mirror_rate": np.array(facts["mirror_rates"]),
-        "message": _strings(facts["messages"]),
-        **{name: np.full(len(specs), size) for name, size in facts["sizes"].items()},
+        "ended": last,
+        "message": _strings([records.messages.get(run, "") for run in runs]),
+        **{name: np.array(values) for name, values in trainer.per_run.items()},
     }
-    dataset = dataset.assign_coords({name: ("run", values) for name, values in per_run.items()})
-    dataset.attrs = {"format": FORMAT, **facts["provenance"]}
-    return dataset
+    device = trainer.device
+    card = torch.cuda.get_device_name(device) if device.type == "cuda" else platform.machine()
+    attributes = {
+        "format": FORMAT,
+        "grokkit": __version__,
+        "torch": str(torch.__version__),
+        "python": platform.python_version(),
+        "device": f"{device.type} ({card})",
+        "gradient": trainer.path,
+        "seconds": round(trainer.seconds, 3),
+    }
+    coordinates |= run_coordinates(trainer.specs)
+    coordinates |= {name: ("run", values) for name, values in per_run.items()}
+    return {"data_vars": variables, "coords": coordinates, "attrs": attributes}
 
 
 def join(histories: "Sequence[xr.Dataset]") -> "xr.Dataset":
@@ -153,19 +174,59 @@ def save_history(history: "xr.Dataset", path: str | Path) -> Path:
     return write_whole(path, to_bytes(history))
 
 
+def save_or_rescue(history: "xr.Dataset", path: Path) -> Path:
+    """Write a History; where that fails, into the folder for temporary files or the home.
+
+    Raises:
+        OSError: the file cannot be written; the message says where the History is instead.
+    """
+    try:
+        return save_history(history, path)
+    except OSError as problem:
+        name = f"grokkit-{path.parent.resolve().name}-{path.stem}-{secrets.token_hex(2)}.nc"
+        for folder in (Path(tempfile.gettempdir()), Path.home()):
+            try:
+                instead = save_history(history, folder / name)
+            except OSError:
+                continue
+            line = f"{problem.strerror}; the History is in {instead}"
+            raise OSError(problem.errno, line) from problem
+        raise
+
+
 def to_bytes(history: "xr.Dataset") -> bytes:
-    """A History as the bytes of a compressed netCDF file."""
+    """A History as the bytes of a compressed netCDF file.
+
+    An attribute is a checksum of it all, since HDF5 notices no change in a coordinate.
+    """
     encoding = {
         name: {"zlib": True, "complevel": 6, "fletcher32": True} for name in history.data_vars
     }
     # Texts read from a file remember how long those were, and longer ones would be cut off.
-    history = history.drop_encoding()
+    history = history.drop_encoding().assign_attrs(checksum=_checksum(history))
     with contextlib.ExitStack() as stack:
         # Where a Dask client is open, xarray would ask the cluster for a lock on the file,
         # and a file in memory has no name by which to ask.
         if "dask" in sys.modules:
             stack.enter_context(sys.modules["dask"].config.set(scheduler="synchronous"))
         return bytes(history.to_netcdf(None, engine="h5netcdf", encoding=encoding))
+
+
+def _checksum(history: "xr.Dataset") -> int:
+    """CRC-32 over all names, attributes and values."""
+    facts = {str(name): value for name, value in history.attrs.items() if name != "checksum"}
+    for name, values in history.variables.items():
+        facts[f"variable {name}"] = [values.dims, values.shape, values.attrs]
+    total = zlib.crc32(json.dumps(facts, sort_keys=True, default=str).encode())
+    for _, values in sorted(history.variables.items()):
+        array = values.values
+        if array.dtype.kind in "OU":
+            data = "\0".join(map(str, array.flat)).encode()
+        else:
+            # netCDF knows one nan only.
+            data = np.where(array != array, np.nan, array).astype(array.dtype).tobytes()
+        total = zlib.crc32(data, total)
+    return total
 
 
 def load_history(path: str | Path) -> "xr.Dataset":
@@ -208,10 +269,13 @@ def from_bytes(data: bytes, name: str) -> "xr.Dataset":
         history.attrs = {
             name: getattr(v, "item", lambda v=v: v)() for name, v in history.attrs.items()
         }
+        checksum = history.attrs.pop("checksum", None)  # older files have none
     except Exception as problem:
         raise ValueError(f"{name}: not a grokkit History ({type(problem).__name__})") from problem
     if version > FORMAT:
         raise ValueError(f"{name}: History format {version}; this grokkit reads up to {FORMAT}")
+    if checksum not in (None, _checksum(history)):
+        raise ValueError(f"{name}: damaged: its checksum does not fit what it holds")
     return history
 
 
@@ -267,19 +331,20 @@ def _round_mantissa(values: np.ndarray, bits: int) -> np.ndarray:
 
 
 def run_coordinates(specs: Sequence[Spec]) -> dict[str, Any]:
-    """The coordinates that say which runs they are: specs, and the settings that vary."""
+    """The coordinates that say which runs they are: specs, and the settings that vary.
+
+    Numbers are numbers; a setting that has other values too, such as None or a tuple, is text.
+    """
     settings = [spec.settings() for spec in specs]
-    names = [name for name in settings[0] if all(name in one for one in settings)]
     coordinates: dict[str, Any] = {"spec": ("run", _strings([spec.to_json() for spec in specs]))}
-    for name in names:
-        values = [one[name] for one in settings]
-        plain = all(isinstance(value, int | float | str) for value in values)
-        if plain and (name in ALWAYS or len(set(values)) > 1):
-            text = isinstance(values[0], str)
-            coordinates[name] = ("run", _strings(values) if text else np.array(values))
+    for name in settings[0]:
+        values = [one[name] for one in settings if name in one]
+        if len(values) == len(specs) and (name in ALWAYS or len(set(values)) > 1):
+            numbers = all(isinstance(value, int | float) for value in values)
+            coordinates[name] = ("run", np.array(values) if numbers else _strings(values))
     return coordinates
 
 
-def _strings(values: Sequence[str]) -> np.ndarray:
+def _strings(values: Iterable[object]) -> np.ndarray:
     # Objects, as netCDF gives them back: fixed-width strings would not survive a round trip.
-    return np.array(values, dtype=object)
+    return np.array([str(value) for value in values], dtype=object)

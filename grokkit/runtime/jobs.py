@@ -1,23 +1,34 @@
 """A job: one group of runs, in a form that another process or machine can take up.
 
 Whoever trains a job (this process, a worker beside it, a machine of a cluster) calls
-:func:`train_job`. What travels is JSON one way and a netCDF file the other.
+:func:`train_job`. Between processes of ours jobs and results are pickled; files never are.
 """
 
-import importlib
-import importlib.util
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from grokkit.engine.spec import FAMILIES, RunSpec
-from grokkit.engine.trainer import Trainer
+# The trainer of transformers is registered by its module.
+import grokkit.engine.trainer  # noqa: F401
+from grokkit.engine.spec_kinds import GroupTrainer, Spec, start_trainer
+from grokkit.errors import SettingError
 from grokkit.runtime.checkpoint import Keeper, load_checkpoint
-from grokkit.runtime.outcome import Outcome
+from grokkit.runtime.history import history_parts
 
 if TYPE_CHECKING:
     import xarray as xr
+
+
+class JobFailed(RuntimeError):
+    """Why a job came to nothing, in one line, where no exception of its own can say so."""
+
+
+def reason(problem: BaseException) -> str:
+    """An exception in one line."""
+    line = " ".join(str(problem).split()) or "no message"
+    plain = isinstance(problem, SettingError | JobFailed)
+    return line if plain else f"{type(problem).__name__}: {line}"
 
 
 @dataclass(frozen=True)
@@ -32,7 +43,7 @@ class Job:
         minutes: the time between two checkpoints.
     """
 
-    specs: tuple[RunSpec, ...]
+    specs: tuple[Spec, ...]
     first: int = 0
     device: str = "cpu"
     checkpoint: Path | None = None
@@ -50,31 +61,6 @@ class Job:
         """The epochs of all its runs together, if none stops early."""
         return sum(spec.epochs for spec in self.specs)
 
-    def to_dict(self) -> dict[str, Any]:
-        """The job as plain values, with the modules that define its kinds."""
-        return {
-            "specs": [spec.to_dict() for spec in self.specs],
-            "first": self.first,
-            "device": self.device,
-            "checkpoint": None if self.checkpoint is None else str(self.checkpoint),
-            "minutes": self.minutes,
-            "imports": sorted(_modules(self.specs)),
-        }
-
-    @classmethod
-    def from_dict(cls, plain: Mapping[str, Any]) -> "Job":
-        """The job that :meth:`to_dict` described, its kinds registered."""
-        for module in plain["imports"]:
-            importlib.import_module(module)
-        checkpoint = plain["checkpoint"]
-        return cls(
-            tuple(RunSpec.from_dict(spec) for spec in plain["specs"]),
-            plain["first"],
-            plain["device"],
-            None if checkpoint is None else Path(checkpoint),
-            plain["minutes"],
-        )
-
 
 @runtime_checkable
 class Watch(Protocol):
@@ -86,8 +72,8 @@ class Watch(Protocol):
     def finished(self, job: Job, history: "xr.Dataset") -> None:
         """A job has ended, or was interrupted after at least one record."""
 
-    def failed(self, job: Job, why: str) -> None:
-        """A job has come to nothing; why, in one line."""
+    def failed(self, job: Job, problem: Exception) -> None:
+        """A job has come to nothing; it may raise to end all of them."""
 
 
 @runtime_checkable
@@ -101,70 +87,51 @@ class Executor(Protocol):
 
 def train_job(
     job: Job,
-    on_record: Callable[[Trainer], None] | None = None,
-    on_epoch: Callable[[Trainer], None] | None = None,
-) -> tuple[Outcome | None, bool]:
+    on_record: Callable[[int, float], None] | None = None,
+    on_epoch: Callable[[], None] | None = None,
+) -> tuple[dict[str, Any] | None, bool]:
     """Train a job here, from its checkpoint if there is one.
 
     Args:
         job: what to train.
-        on_record: called after each record.
+        on_record: called after each record with the epoch and the mean test accuracy.
         on_epoch: called after each epoch; it may raise KeyboardInterrupt to stop.
 
     Returns:
-        What came of it so far, None without a single record; whether an interrupt came.
+        The parts of the History so far (:func:`grokkit.runtime.history.history_parts`), None
+        without a single record; whether an interrupt came.
 
     Raises:
         SettingError: the specs cannot be trained.
         CheckpointError: the checkpoint cannot be used.
         OSError: the checkpoint cannot be written.
     """
-    keeper = None
-    if job.checkpoint is not None:
-        job.checkpoint.parent.mkdir(parents=True, exist_ok=True)
-        keeper = Keeper(job.checkpoint, job.minutes)
+    keeper = None if job.checkpoint is None else Keeper(job.checkpoint, job.minutes)
     if job.checkpoint is not None and job.checkpoint.exists():
         trainer = load_checkpoint(job.checkpoint, job.device, job.specs, job.first)
     else:
-        trainer = Trainer(job.specs, job.device, job.first)
+        trainer = start_trainer(job.specs, job.device, job.first)
 
-    def after_epoch(now: Trainer) -> None:
+    def after_record(now: GroupTrainer) -> None:
+        if on_record is not None:
+            on_record(now.epoch, now.records.values["test_accuracy"][-1].mean().item())
+
+    def after_epoch(now: GroupTrainer) -> None:
         if keeper is not None:
             keeper(now)
         if on_epoch is not None:
-            on_epoch(now)
+            on_epoch()
 
     interrupted = False
     try:
-        trainer.advance(on_record=on_record, on_epoch=after_epoch)
+        trainer.advance(on_record=after_record, on_epoch=after_epoch)
     except KeyboardInterrupt:
         interrupted = True
-    if keeper is not None:
+    if keeper is not None and trainer.epoch:
         try:
             keeper.save(trainer)
         except OSError:
             # Of a run that has come to its end nothing is lost without a last checkpoint.
             if not trainer.done:
                 raise
-    return Outcome.of(trainer) if trainer.records.epochs else None, interrupted
-
-
-def stays_here(specs: Sequence[RunSpec]) -> str | None:
-    """Why these specs cannot be trained by another process, in words; None if they can.
-
-    A kind that was registered in a notebook or a script exists in this process only.
-    """
-    for module, kind in _modules(specs).items():
-        if module == "__main__" or importlib.util.find_spec(module) is None:
-            return f"{kind!r} is defined in {module}, which no other process can import"
-    return None
-
-
-def _modules(specs: Sequence[RunSpec]) -> dict[str, str]:
-    """The modules outside grokkit that define kinds, each with one such kind."""
-    return {
-        type(part).__module__: part.kind
-        for spec in specs
-        for part in (getattr(spec, family) for family in FAMILIES)
-        if not type(part).__module__.startswith("grokkit.")
-    }
+    return history_parts(trainer) if trainer.records.epochs else None, interrupted

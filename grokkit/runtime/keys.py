@@ -8,6 +8,7 @@ from typing import Any
 
 from grokkit.engine.spec import FAMILIES, PARTS, RunSpec
 from grokkit.engine.spec_kinds import Spec
+from grokkit.runtime.kinds import sources
 from grokkit.settings import when_missing
 
 NAMED = ("task", "model", "optimizer", "prior")
@@ -20,7 +21,9 @@ def spec_key(spec: Spec) -> str:
     The same on every machine and in every process. Settings that have their default value
     are left out, so that a key outlives the addition of new settings in a later version.
     (A changed default would give two specs one key: who looks a run up by its key compares
-    the spec too.) A spec of another kind than RunSpec is named by the whole of its JSON.
+    the spec too.) The key of a spec with kinds of one's own depends on the source that defines
+    them, so that an edited task is another run. A spec of another kind than RunSpec is named by
+    the whole of its JSON.
     """
     if not isinstance(spec, RunSpec):
         return _digest(json.loads(spec.to_json()))
@@ -32,10 +35,12 @@ def spec_key(spec: Spec) -> str:
             plain[name] = _changed(part)
             if name in FAMILIES:
                 plain[name]["kind"] = part.kind
+    if source := sources(spec):
+        plain["source"] = source
     return _digest(plain)
 
 
-def group_name(specs: Sequence[RunSpec]) -> str:
+def group_name(specs: Sequence[Spec]) -> str:
     """The name of a group of runs; that of the run itself where there is only one."""
     keys = [spec_key(spec) for spec in specs]
     return keys[0] if len(keys) == 1 else _digest(keys)

@@ -10,19 +10,14 @@ from grokkit.runtime.history import (
     any_specs_of,
     complete,
     load_history,
-    save_history,
+    save_or_rescue,
     split,
 )
 from grokkit.runtime.keys import spec_key
+from grokkit.runtime.terminal import report
 
 if TYPE_CHECKING:
     import xarray as xr
-
-
-def _say(line: str) -> None:
-    from tqdm.auto import tqdm
-
-    tqdm.write(line)
 
 
 class RunStore:
@@ -34,12 +29,12 @@ class RunStore:
 
     Args:
         folder: where the runs are; made with the first one that is put there.
-        say: told, in one line, of a file that cannot be used; prints it by default.
+        report: told, in one line, of a file that cannot be used; prints it by default.
     """
 
-    def __init__(self, folder: str | Path, say: Callable[[str], None] = _say) -> None:
+    def __init__(self, folder: str | Path, report: Callable[[str], None] = report) -> None:
         self.folder = Path(folder)
-        self.say = say
+        self.report = report
 
     def path(self, spec: Spec) -> Path:
         """The file of a run, whether it is there or not."""
@@ -70,14 +65,15 @@ class RunStore:
             problem = " ".join(str(error).split())
         aside = _free_name(path)
         os.replace(path, aside)
-        self.say(f"{problem}; moved aside to {aside.name}")
+        self.report(f"{problem}; moved aside to {aside.name}")
         return None
 
     def put(self, history: "xr.Dataset") -> int:
         """Store the runs of a History that have come to their end; returns how many.
 
         Raises:
-            OSError: a file cannot be written; what is stored already is intact.
+            OSError: a file cannot be written; the message says where the run is instead.
+                What is stored already is intact.
         """
         stored = 0
         for one, ended in zip(split(history), complete(history), strict=True):
@@ -85,7 +81,7 @@ class RunStore:
                 # Of a run that has ended it does not matter that others were interrupted.
                 self.folder.mkdir(parents=True, exist_ok=True)
                 one.attrs.pop("interrupted", None)
-                save_history(one, self.path(any_specs_of(one)[0]))
+                save_or_rescue(one, self.path(any_specs_of(one)[0]))
                 stored += 1
         return stored
 

@@ -3,102 +3,106 @@
 Started by :mod:`grokkit.runtime.executors` as a plain subprocess and not through
 ``multiprocessing``, whose workers run the caller's script once more unless it guards its
 last lines with ``if __name__ == "__main__"``: so ``train(specs, workers=2)`` can stand in a
-script, a notebook or a prompt alike.
+script, a notebook or a prompt alike. (A pool of ``loky`` needs no guard either, but counts as
+broken once a worker dies, and would lose every run that is under way.)
 
-Both ways messages are a line of JSON, followed by as many bytes as its ``size`` says.
-To the worker: ``job`` and ``stop``; the end of its input ends it, so that no worker
-outlives its parent. From it: ``ready``, ``progress``, ``finished`` (with an Outcome),
-``stopped``, ``refused`` and ``failed``.
+Both ways messages are pickled. To the worker: jobs, and ``"stop"``; the end of its input ends
+it, so that no worker outlives its parent. From it, one of
+
+    ("ready",)
+    ("progress", epoch, accuracy)
+    ("finished", parts)          the History's parts, None without a record
+    ("failed", problem)          an exception
 """
 
-import json
 import os
+import pickle
 import queue
 import signal
 import threading
 import time
-import traceback
 from typing import IO, Any
+
+from grokkit.engine.interrupts import ENDING
+from grokkit.runtime.jobs import Job, JobFailed, reason, train_job
 
 PROGRESS_SECONDS = 0.25
 """The least time between two reports of progress."""
 
 
-def send(pipe: IO[bytes], message: dict[str, Any], data: bytes = b"") -> None:
+def send(pipe: IO[bytes], message: object) -> None:
     """Write one message."""
-    pipe.write(json.dumps(message | {"size": len(data)}).encode() + b"\n" + data)
+    # Pickled twice: a message that cannot be understood must not cost the next one.
+    pickle.dump(pickle.dumps(message), pipe)
     pipe.flush()
 
 
-def receive(pipe: IO[bytes]) -> tuple[dict[str, Any], bytes] | None:
-    """Read one message; None at the end of the pipe, or if the writer died within one."""
-    line = pipe.readline()
-    if not line.endswith(b"\n"):
+def receive(pipe: IO[bytes]) -> bytes | None:
+    """Read one message, still pickled; None if the writer has closed the pipe or died."""
+    try:
+        return pickle.load(pipe)
+    except (EOFError, pickle.UnpicklingError):
         return None
-    message = json.loads(line)
-    data = pipe.read(message["size"])
-    return None if len(data) < message["size"] else (message, data)
 
 
 def main() -> None:
     """Work until the input ends."""
     # A Ctrl-C in the terminal is for the parent, which then says stop.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for number in ENDING:
+        signal.signal(number, signal.SIG_IGN)
     # Whatever prints, prints to stderr: stdout is for messages.
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    inbox: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
+    inbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
     stop = threading.Event()
 
     def listen() -> None:
         with os.fdopen(0, "rb", closefd=False) as pipe:
-            while (received := receive(pipe)) is not None:
-                if received[0]["kind"] == "stop":
+            while (data := receive(pipe)) is not None:
+                try:
+                    message = pickle.loads(data)
+                except Exception as problem:  # such as a module that is not there
+                    message = problem
+                if message == "stop":
                     stop.set()
                 else:
-                    inbox.put(received[0])
+                    inbox.put(message)
         stop.set()
         inbox.put(None)
 
     threading.Thread(target=listen, daemon=True).start()
-    send(out, {"kind": "ready"})
-    while (message := inbox.get()) is not None:
-        if stop.is_set():
-            send(out, {"kind": "stopped"})
-        else:
-            _work(message["job"], stop, out)
+    send(out, ("ready",))
+    while (job := inbox.get()) is not None:
+        try:
+            if isinstance(job, Exception):
+                raise job
+            send(out, ("finished", None if stop.is_set() else _train(job, stop, out)))
+        except BrokenPipeError:
+            return
+        except Exception as problem:
+            send(out, ("failed", _sendable(problem)))
 
 
-def _work(plain: dict[str, Any], stop: threading.Event, out: IO[bytes]) -> None:
-    from grokkit.engine.trainer import Trainer
-    from grokkit.errors import SettingError
-    from grokkit.runtime.jobs import Job, train_job
+def _train(job: Job, stop: threading.Event, out: IO[bytes]) -> dict[str, Any] | None:
+    reported = 0.0
 
-    told = 0.0
+    def on_record(epoch: int, accuracy: float) -> None:
+        nonlocal reported
+        if time.monotonic() - reported >= PROGRESS_SECONDS:
+            reported = time.monotonic()
+            send(out, ("progress", epoch, accuracy))
 
-    def on_record(now: Trainer) -> None:
-        nonlocal told
-        if time.monotonic() - told >= PROGRESS_SECONDS:
-            told = time.monotonic()
-            accuracy = now.records.values["test_accuracy"][-1].mean().item()
-            send(out, {"kind": "progress", "epoch": now.epoch, "accuracy": accuracy})
-
-    def on_epoch(now: Trainer) -> None:
+    def on_epoch() -> None:
         if stop.is_set():
             raise KeyboardInterrupt
 
+    return train_job(job, on_record, on_epoch)[0]
+
+
+def _sendable(problem: Exception) -> Exception:
+    """The exception, or its line where it cannot be pickled."""
     try:
-        outcome, interrupted = train_job(Job.from_dict(plain), on_record, on_epoch)
-        if outcome is None:
-            send(out, {"kind": "stopped"})
-        else:
-            send(out, {"kind": "finished", "interrupted": interrupted}, outcome.to_bytes())
-    except SettingError as refusal:
-        said = {"field": refusal.field, "value": repr(refusal.value), "allowed": refusal.allowed}
-        send(out, {"kind": "refused", **said})
-    except BrokenPipeError:
-        return
-    except Exception as problem:
-        traceback.print_exc()
-        line = " ".join(str(problem).split()) or "no message"
-        send(out, {"kind": "failed", "why": f"{type(problem).__name__}: {line}"})
+        pickle.loads(pickle.dumps(problem))
+    except Exception:
+        return JobFailed(reason(problem))
+    return problem

@@ -30,33 +30,29 @@ Axis names: ``example`` (a sequence of a set), ``pos`` (a position in it), ``inp
 ``operand`` (a place among the operands), ``draw``, ``gap`` (a distractor position).
 """
 
-from grokkit.tasks.autoregressive import AutoregressiveParity
-from grokkit.tasks.base import Sequences, Task, TaskData, register_task, tasks
-from grokkit.tasks.data_condition import covered, nearest_train_distance, threshold_fraction
-from grokkit.tasks.distractors import DistractorKind, Distractors
-from grokkit.tasks.holes import Hole, HoleKind
-from grokkit.tasks.k_operands import KOperandAddition
-from grokkit.tasks.longer import LongerAddition
-from grokkit.tasks.modular import (
+from grokkit.tasks.arithmetic import (
+    HoleKind,
+    KOperandAddition,
     ModularAddition,
     ModularDivision,
     ModularMultiplication,
     ModularQuadratic,
     ModularSubtraction,
     ModularTask,
+    PermutationComposition,
+    PrimeField,
 )
-from grokkit.tasks.operands import OperandTask
-from grokkit.tasks.parity import SparseParity
-from grokkit.tasks.permutation import PermutationComposition
-from grokkit.tasks.prime_field import PrimeField
-from grokkit.tasks.routing import MarkedAddition
+from grokkit.tasks.base import Sequences, Task, TaskData, register_task, tasks
+from grokkit.tasks.data_condition import covered, nearest_train_distance, threshold_fraction
+from grokkit.tasks.operands import DistractorKind, Distractors, OperandTask
+from grokkit.tasks.parity import AutoregressiveParity, SparseParity
+from grokkit.tasks.routing import LongerAddition, MarkedAddition
 from grokkit.tasks.split import SplitKind
 
 __all__ = [
     "AutoregressiveParity",
     "DistractorKind",
     "Distractors",
-    "Hole",
     "HoleKind",
     "KOperandAddition",
     "LongerAddition",

@@ -7,6 +7,7 @@ which the target truly depends. Everything later in the package sees only task d
 Axis names: ``example`` (a sequence), ``pos`` (a position in it).
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
@@ -133,7 +134,7 @@ class TaskData:
         return max(s.length for s in (self.train, self.test, *self.extra.values()))
 
 
-class Task:
+class Task(ABC):
     """The base of every task: a frozen dataclass of settings with a ``build``.
 
     A task of your own is a frozen dataclass that inherits from this class, is decorated
@@ -143,9 +144,9 @@ class Task:
 
     kind: ClassVar[str]
 
+    @abstractmethod
     def build(self, seed: int) -> TaskData:
         """The data of this task for one seed: the split and the distractors."""
-        raise NotImplementedError
 
 
 def tuples_for_lists(task: Task, *names: str) -> None:

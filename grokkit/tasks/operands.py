@@ -1,48 +1,195 @@
-"""The base of all tasks with operands at fixed positions (Definition 3.1, k-sparse).
+"""Tasks with operands at fixed positions (Definition 3.1, k-sparse), and what fills the rest.
 
-The target is a function of k operands alone, y = g(x at I*); distractors fill the rest.
-A task on this base says what its symbols are and what the label of some operands is; the
-rest (positions, distractors, draws, split, mirror rate) is done here, once.
+The target is a function of k operands alone, y = g(tokens on I*). A sequence of length T has
+the query, the "=" sign, at position T - 1: the same token in every sequence, so the model
+reads out at one fixed place. Of the other T - 1 positions k are informative (the set I*), and
+the rest are *gaps* that hold distractors. Token ids count up through the operands, then the
+query, then the distractors' own tokens.
 
-Axis names: ``input`` (a distinct tuple of operands), ``operand`` (a place in it),
-``sequence`` (an input with one draw of its distractors), ``pos`` (a position).
+The kind of the distractors decides what a run looks like:
+
+* ``"constant"``: every gap has one token of its own, like the signs in ``a + b . =``. There
+  is nothing to memorise in them.
+* ``"alphabet"``: a random symbol out of a few that are no operands. A train set can be
+  told apart by them, so attention first goes where it should not.
+* ``"random"``: a random operand token. Every sequence is then nearly unique through
+  its distractors alone: a trap from which weight decay does not free the model.
+
+Random distractors are drawn once and are fixed in the data set. An input may be seen
+with several independent ``draws`` of them, which makes memorising them harder.
+
+Axis names: ``input`` (a distinct tuple of operands), ``operand`` (a place in it), ``draw``,
+``gap`` (a distractor position), ``sequence`` (an input with one draw), ``pos``.
 """
 
+from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal, get_args
 
 import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from grokkit.errors import check_int
+from grokkit.errors import check_choice, check_int, refuse
 from grokkit.seeding import generator
 from grokkit.tasks.base import Sequences, Task, TaskData, tuples_for_lists
-from grokkit.tasks.distractors import DistractorKind, Distractors
-from grokkit.tasks.inputs import decode, encode
-from grokkit.tasks.layout import (
-    QUERY,
-    check_length,
-    check_positions,
-    check_size,
-    default_positions,
-    fixed_mask,
-    gaps_of,
-    lay_out,
-)
-from grokkit.tasks.split import SplitKind, check_split, split_operands
+from grokkit.tasks.split import SplitKind, check_split, decode, encode, split_operands
+
+QUERY = "="
+"""The name of the query token."""
+
+MAX_LENGTH = 1024
+MAX_TOKENS = 50_000_000
+"""What a classroom machine holds: 400 MB of token ids."""
+
+DistractorKind = Literal["constant", "random", "alphabet"]
+"""The kinds of distractors."""
+
+DEFAULT_ALPHABET = 4
+MAX_ALPHABET = 1000
+MAX_DRAWS = 1000
+
+
+@dataclass(frozen=True)
+class Distractors:
+    """The distractors of one task.
+
+    Attributes:
+        kind: what they are; see the module's text.
+        alphabet: the number of symbols of the alphabet; None means
+            4 for ``kind="alphabet"`` and must be None for the others.
+        draws: how many independent draws of distractors each input is seen with.
+    """
+
+    kind: DistractorKind
+    alphabet: int | None = None
+    draws: int = 1
+
+    @property
+    def n_symbols(self) -> int:
+        """The number of symbols of the alphabet."""
+        return self.alphabet or DEFAULT_ALPHABET
+
+    def check(self, n_gaps: int) -> None:
+        """Refuse settings that make no sense for sequences with that many gaps.
+
+        Raises:
+            SettingError: ``distractors`` is unknown; ``alphabet`` is given where it
+                would do nothing; ``draws`` above 1 where all draws would be the same.
+        """
+        check_choice("distractors", self.kind, get_args(DistractorKind))
+        if self.alphabet is not None:
+            if self.kind != "alphabet":
+                refuse("alphabet", self.alphabet, f"None where distractors is {self.kind!r}")
+            if n_gaps == 0:
+                refuse("alphabet", self.alphabet, "None where no position holds a distractor")
+            check_int("alphabet", self.alphabet, 1, MAX_ALPHABET)
+        check_int("draws", self.draws, 1, MAX_DRAWS)
+        if self.draws > 1 and self.kind == "constant":
+            refuse("draws", self.draws, "1 where distractors is 'constant': all draws are the same")
+        if self.draws > 1 and n_gaps == 0:
+            refuse("draws", self.draws, "1 where no position holds a distractor")
+
+    def names(self, gaps: Sequence[int]) -> tuple[str, ...]:
+        """The names of the tokens that distractors add to the vocabulary.
+
+        Args:
+            gaps: the positions that hold distractors.
+
+        Returns:
+            ``"·1", "·3"`` (the position) for constants, ``"A", "B", ...`` for an
+            alphabet, nothing for operand tokens or where there is no gap.
+        """
+        if not gaps or self.kind == "random":
+            return ()
+        if self.kind == "constant":
+            return tuple(f"·{gap}" for gap in gaps)
+        return tuple(chr(ord("A") + i % 26) + str(i // 26 or "") for i in range(self.n_symbols))
+
+    def draw(
+        self, n_inputs: int, n_gaps: int, n_operands: int, first: int, generator: torch.Generator
+    ) -> Int[Tensor, "draw input gap"]:
+        """Token ids for all distractor positions of all inputs.
+
+        The draw is the slowest axis, so that asking for more draws keeps the first ones.
+
+        Args:
+            n_inputs: the number of inputs.
+            n_gaps: the number of distractor positions in a sequence.
+            n_operands: operand tokens have the ids 0..n_operands-1 (for ``"random"``).
+            first: the id of the first token that the distractors own.
+            generator: where the random numbers come from.
+        """
+        shape = (self.draws, n_inputs, n_gaps)
+        if self.kind == "constant":
+            return (first + torch.arange(n_gaps)).expand(shape)
+        if self.kind == "random":
+            return torch.randint(n_operands, shape, generator=generator)
+        return first + torch.randint(self.n_symbols, shape, generator=generator)
+
+
+def check_length(length: object, k: int) -> None:
+    """Refuse a length that has no room for k operands and the query, or is above 1024."""
+    check_int("length", length, k + 1, MAX_LENGTH)
+
+
+def check_positions(positions: object, k: int, length: int) -> None:
+    """Refuse informative positions that are not k distinct ones before the query.
+
+    Raises:
+        SettingError: naming ``positions``.
+    """
+    good = (
+        isinstance(positions, tuple)
+        and all(isinstance(i, int) and not isinstance(i, bool) for i in positions)
+        and len(positions) == len(set(positions)) == k
+        and all(0 <= i < length - 1 for i in positions)
+    )
+    if not good:
+        allowed = f"{k} distinct positions 0..{length - 2} (the query is position {length - 1})"
+        refuse("positions", positions, allowed)
+
+
+def check_size(n_inputs: int, length: int, draws: int) -> None:
+    """Refuse more sequences than fit the memory of a classroom machine.
+
+    Raises:
+        SettingError: naming ``length`` or ``draws``.
+    """
+    most = MAX_TOKENS // n_inputs
+    if length > most:
+        refuse("length", length, f"at most {most} for {n_inputs} inputs")
+    if length * draws > most:
+        allowed = f"at most {most // length} for {n_inputs} inputs of length {length}"
+        refuse("draws", draws, allowed)
+
+
+def gaps_of(positions: tuple[int, ...], length: int) -> list[int]:
+    """The distractor positions: neither informative nor the query."""
+    return [i for i in range(length - 1) if i not in positions]
+
+
+def fixed_mask(positions: tuple[int, ...], n: int, length: int) -> Bool[Tensor, "sequence pos"]:
+    """The informative mask of n sequences that share their informative positions."""
+    mask = torch.zeros(length, dtype=torch.bool)
+    mask[list(positions)] = True
+    return mask.expand(n, length)
 
 
 @dataclass(frozen=True)
 class OperandTask(Task):
     """A task whose label is a function of k operands at fixed positions.
 
+    A task on this base says what its symbols are and what the label of some operands is; the
+    rest (positions, distractors, draws, split, mirror rate) is done here, once.
+
     Attributes:
         length: T, the number of positions, the query included; k + 1 or more.
         positions: where the operands stand, in their order; None for every other
             position (0, 2, ...), or the first k where the length is short of that.
         distractors: what fills the other positions: ``"constant"``, ``"random"`` or
-            ``"alphabet"``; see :mod:`grokkit.tasks.distractors`.
+            ``"alphabet"``; see the module's text.
         alphabet: the number of distractor symbols; None for 4, and None for other kinds.
         draws: how many independent draws of distractors each input is seen with.
         train_fraction: the fraction of inputs that are trained on.
@@ -80,9 +227,9 @@ class OperandTask(Task):
         """Refuse settings of one's own; called first, before the shared ones are read."""
 
     @property
+    @abstractmethod
     def symbols(self) -> tuple[str, ...]:
         """The names of the operand tokens; their ids count from 0."""
-        raise NotImplementedError
 
     @property
     def n_classes(self) -> int:
@@ -104,9 +251,9 @@ class OperandTask(Task):
         table = torch.arange(len(self.symbols) ** self.n_operands)
         return decode(table, len(self.symbols), self.n_operands)
 
+    @abstractmethod
     def label(self, operands: Int[Tensor, "input operand"]) -> Int[Tensor, " input"]:
         """The target class of each input: the function g of Definition 3.1."""
-        raise NotImplementedError
 
     def held_out(self, operands: Int[Tensor, "input operand"]) -> Bool[Tensor, " input"] | None:
         """The inputs that are never trained on, such as a hole in the table; None: none."""
@@ -117,9 +264,11 @@ class OperandTask(Task):
     @property
     def informative(self) -> tuple[int, ...]:
         """I*, the positions of the operands, in the order of the operands."""
-        if self.positions is None:
-            return default_positions(self.n_operands, self.length)
-        return self.positions
+        if self.positions is not None:
+            return self.positions
+        k = self.n_operands
+        # Every other position, as in "a + b . =", or the first k where that is too long.
+        return tuple(range(0, 2 * k, 2)) if self.length >= 2 * k else tuple(range(k))
 
     @property
     def filler(self) -> Distractors:
@@ -140,10 +289,10 @@ class OperandTask(Task):
                 of an unordered split empty.
         """
         check_int("seed", seed, 0)
-        operands = self.inputs(seed)
+        operands, base = self.inputs(seed), len(self.symbols)
         train, flags = split_operands(
             operands,
-            len(self.symbols),
+            base,
             self.split,
             self.train_fraction,
             seed,
@@ -151,29 +300,22 @@ class OperandTask(Task):
             self.draws,
             self.held_out(operands),
         )
-        everything = self._sequences(operands, seed)
-        rows = train.repeat_interleave(self.draws)
-        return TaskData(
-            train=everything[rows],
-            test=everything[~rows],
-            vocabulary=self._vocabulary(),
-            n_classes=self.n_classes,
-            mirrored=flags,
-        )
-
-    def _vocabulary(self) -> tuple[str, ...]:
         gaps = gaps_of(self.informative, self.length)
-        return (*self.symbols, QUERY, *self.filler.names(gaps))
-
-    def _sequences(self, operands: Int[Tensor, "input operand"], seed: int) -> Sequences:
-        base = len(self.symbols)
-        n_gaps = self.length - 1 - self.n_operands
         stream = generator(seed, "distractors")
-        distractors = self.filler.draw(len(operands), n_gaps, base, base + 1, stream)
-        tokens = lay_out(operands, distractors, query=base, positions=self.informative)
-        return Sequences(
+        drawn = self.filler.draw(len(operands), len(gaps), base, base + 1, stream)
+        # [input, draw, pos]: the draws of one input stand next to each other.
+        tokens = torch.full((len(operands), self.draws, self.length), base)
+        tokens[:, :, list(self.informative)] = operands.unsqueeze(1)
+        tokens[:, :, gaps] = drawn.transpose(0, 1)
+        tokens = tokens.flatten(0, 1)
+        everything = Sequences(
             tokens=tokens,
             targets=self.label(operands).repeat_interleave(self.draws),
             informative=fixed_mask(self.informative, len(tokens), self.length),
             group=encode(operands, base).repeat_interleave(self.draws),
+        )
+        vocabulary = (*self.symbols, QUERY, *self.filler.names(gaps))
+        rows = train.repeat_interleave(self.draws)
+        return TaskData(
+            everything[rows], everything[~rows], vocabulary, self.n_classes, mirrored=flags
         )

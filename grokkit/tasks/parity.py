@@ -1,17 +1,37 @@
-"""Sparse parity: the XOR of k bits out of n, the classic task with most of it distractors."""
+"""Sparse parity: the XOR of k bits out of n, the classic task with most of it distractors.
 
-from dataclasses import dataclass
+:class:`AutoregressiveParity` is the same as next-token prediction: every position asks, and
+one answer is knowable. A sequence is n bits, "=" and their parity. A language model is trained
+to say the next token at every position, from that position and the ones before it alone. So
+one string is n + 1 examples, each with its own query:
+
+    0 1 1 0 = 1       query at      sees         target    can it be known?
+                      position 0    0            1         no: a fresh bit
+                      position 1    0 1          1         no
+                      position 2    0 1 1        0         no
+                      position 3    0 1 1 0      =         yes, from where it stands
+                      position 4    0 1 1 0 =    1         yes, from the k informative bits
+
+No network predicts a fresh bit with less than ln 2 nats. It can memorise those of its train
+strings, from the prefix on at which they differ, and will then do worse than ln 2 on others.
+
+The informative positions of the last query are the k bits. No others have any: there the
+oracle is undefined, a prior that compares with it adds nothing, and accuracy is not taken.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from grokkit.errors import check_int
+from grokkit.core.task import distinct
+from grokkit.errors import check_choice, check_int, refuse
 from grokkit.seeding import generator
 from grokkit.tasks.base import Sequences, Task, TaskData, register_task, tuples_for_lists
-from grokkit.tasks.inputs import decode, sample_codes
-from grokkit.tasks.layout import QUERY, check_positions, fixed_mask
-from grokkit.tasks.split import check_split, split_inputs
+from grokkit.tasks.operands import MAX_TOKENS, QUERY, check_positions, fixed_mask
+from grokkit.tasks.split import check_split, decode, split_inputs
 
 DEFAULT_EXAMPLES = 2000
 MAX_EXAMPLES = 500_000
@@ -80,7 +100,7 @@ class SparseParity(Task):
             SettingError: the seed is no whole number.
         """
         check_int("seed", seed, 0)
-        codes = sample_codes(2**self.bits, self.n_inputs, generator(seed, "inputs"))
+        codes = distinct(2**self.bits, self.n_inputs, generator(seed, "inputs"))
         train = split_inputs(codes, self.train_fraction, generator(seed, "split"))
         strings = decode(codes, 2, self.bits)
         query = torch.full((len(codes), 1), 2)
@@ -100,3 +120,79 @@ class SparseParity(Task):
     def label(self, strings: Int[Tensor, "input bit"]) -> Int[Tensor, " input"]:
         """The parity of the informative bits."""
         return strings[:, list(self.informative)].sum(dim=1) % 2
+
+
+@register_task("autoregressive_parity")
+@dataclass(frozen=True)
+class AutoregressiveParity(SparseParity):
+    """Sparse parity as next-token prediction, with a causal mask (Appendix G).
+
+    Classes are tokens: "0", "1" and "=". The loss is the mean over all examples, so the
+    answer has 1 / (bits + 1) of it. A batch of m examples is m prefixes, of any strings.
+
+    Train and test accuracy are those of the answer alone: the test set has no other queries,
+    and of the train set only examples with informative positions are graded. The next bits
+    of the test strings are a further test set, ``"next bit"``.
+
+    Attributes:
+        bits: n, the number of bits, 1..62; a sequence is n bits and "=".
+        predict: ``"all"`` to train on the next token at every position; ``"answer"`` to train
+            on the last one alone, which is sparse parity with a third class that never occurs.
+
+    Raises:
+        SettingError: a setting makes no sense; the message names it.
+
+    >>> data = AutoregressiveParity(bits=6, k=2).build(seed=0)
+    >>> len(data.train), len(data.test), data.n_classes
+    (224, 32, 3)
+    """
+
+    bits: int = 20
+    predict: Literal["all", "answer"] = "all"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_choice("predict", self.predict, ("all", "answer"))
+        most = MAX_TOKENS // (self.bits + 1) ** 2
+        if self.predict == "all" and self.n_inputs > most:
+            refuse("examples", self.examples, f"at most {most} strings of {self.bits} bits")
+
+    def build(self, seed: int) -> TaskData:
+        """The data of :class:`SparseParity` for one seed, as next-token examples.
+
+        Args:
+            seed: 0 or more.
+
+        Raises:
+            SettingError: the seed is no whole number.
+        """
+        data = replace(super().build(seed), n_classes=3)
+        if self.predict == "answer":
+            return data
+        bits = next_token(data.test)
+        # With one bit there is no bit after another.
+        extra = {"next bit": bits[bits.query_position < self.bits - 1]} if self.bits > 1 else {}
+        return replace(data, train=next_token(data.train), extra=extra)
+
+
+def next_token(answers: Sequences) -> Sequences:
+    """The next-token examples of some sequences, those of one sequence side by side.
+
+    Args:
+        answers: sequences whose target is the token that would come after the last.
+
+    Returns:
+        As many examples as there are tokens, with a query each; only the last of a sequence
+        keeps its informative positions.
+    """
+    examples, length = answers.tokens.shape
+    query = torch.arange(length).expand(examples, length)
+    following = torch.cat((answers.tokens[:, 1:], answers.targets[:, None]), dim=1)
+    last = (query == length - 1).flatten()
+    return Sequences(
+        tokens=answers.tokens.repeat_interleave(length, dim=0),
+        targets=following.flatten(),
+        informative=answers.informative.repeat_interleave(length, dim=0) & last[:, None],
+        group=answers.group.repeat_interleave(length),
+        query=query.flatten(),
+    )

@@ -1,8 +1,9 @@
-"""Routing by content: where the operands stand differs from sequence to sequence.
+"""Where to look, when places are not enough: longer sequences, and operands that move.
 
-In the other tasks I* is fixed, so attention may learn *positions*. Here the two positions
-are drawn for every sequence, and the operands carry a mark, so attention must learn
-*tokens*: the oracle differs from sequence to sequence.
+In most tasks I* is fixed, so attention may learn *positions*. :class:`LongerAddition` tests
+such a network on longer sequences. In :class:`MarkedAddition` the two positions are drawn for
+every sequence, and the operands carry a mark, so attention must learn *tokens*: the oracle
+differs from sequence to sequence.
 
 Why the mark is in the token. In one layer the score of position j is
 l_j = (W_Q e_q) . (W_K e_j) / sqrt(d) with e_j = E[x_j] + P_j and a fixed query e_q: a
@@ -14,25 +15,105 @@ one direction that all marked embeddings share, with W_Q e_q along it, puts the 
 on I* wherever it is; and since addition ignores order, the pooled values suffice.
 """
 
+import dataclasses
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from grokkit.errors import check_choice, check_int
+from grokkit.errors import check_choice, check_int, refuse
 from grokkit.seeding import generator
-from grokkit.tasks.base import Sequences, Task, TaskData, register_task
-from grokkit.tasks.distractors import Distractors
-from grokkit.tasks.inputs import decode, encode
-from grokkit.tasks.layout import QUERY, check_length, check_size
-from grokkit.tasks.modular import MAX_P
-from grokkit.tasks.split import (
-    SplitKind,
-    check_split,
-    split_operands,
+from grokkit.tasks.arithmetic import MAX_P, ModularAddition
+from grokkit.tasks.base import Sequences, Task, TaskData, register_task, tuples_for_lists
+from grokkit.tasks.operands import (
+    MAX_LENGTH,
+    MAX_TOKENS,
+    QUERY,
+    Distractors,
+    check_length,
+    check_size,
 )
+from grokkit.tasks.split import SplitKind, check_split, decode, encode, split_operands
+
+
+@register_task("longer_addition")
+@dataclass(frozen=True)
+class LongerAddition(ModularAddition):
+    """Addition modulo p, with further test sets of longer sequences.
+
+    A longer test set has the rows of the test set, in the same order, with more
+    distractors between the old ones and the query:
+
+        length 6:   a A b C B =
+        length 8:   a A b C B D A =
+
+    So the operands stay where they were in training, and the query is last as always. New
+    to the model are a longer sum in the softmax, of which the distractors take more, and
+    every position after ``length - 1``. A learned embedding of positions has had no
+    training there, which shows in two places: in the scores of the new distractors, and
+    in the query itself, which reads from where it never stood. A model whose query has
+    one embedding wherever it stands meets only the first of these.
+
+    The sets are nested: each holds the distractors of the shorter ones. Constant
+    distractors are refused, since the tokens of the new positions would be unseen.
+
+    Attributes:
+        longer: the lengths of the further test sets, ascending, each above ``length``.
+            The sets stand in ``TaskData.extra`` as ``"length 8"`` and so on.
+    """
+
+    length: int = 6
+    longer: tuple[int, ...] = (8, 12, 16, 24)
+
+    def __post_init__(self) -> None:
+        tuples_for_lists(self, "longer")
+        super().__post_init__()
+        if self.distractors == "constant":
+            refuse("distractors", self.distractors, "random, alphabet")
+        good = (
+            isinstance(self.longer, tuple)
+            and len(self.longer) > 0
+            and all(isinstance(n, int) and not isinstance(n, bool) for n in self.longer)
+            and all(a < b for a, b in pairwise((self.length, *self.longer, MAX_LENGTH + 1)))
+        )
+        if not good:
+            allowed = f"ascending lengths {self.length + 1}..{MAX_LENGTH}, at least one"
+            refuse("longer", self.longer, allowed)
+        most = MAX_TOKENS // (self.n_inputs * self.draws)
+        if sum(self.longer) > most:
+            refuse("longer", self.longer, f"lengths of {most} together for so many sequences")
+        if self.length == 3 and self.distractors == "alphabet":
+            # Without a distractor in training, its tokens would be missing or untrained.
+            refuse("length", self.length, "4 or more: some distractors must be trained on")
+
+    def build(self, seed: int) -> TaskData:
+        """The data of :class:`ModularAddition`, and the longer test sets.
+
+        Args:
+            seed: 0 or more.
+
+        Raises:
+            SettingError: as for any task with operands.
+        """
+        data = super().build(seed)
+        test = data.test
+        once = dataclasses.replace(self.filler, draws=1)
+        stream = generator(seed, "longer distractors")
+        n_more = self.longer[-1] - self.length
+        (more,) = once.draw(len(test), n_more, self.p, self.p + 1, stream)
+        extra = {f"length {n}": _insert(test, more[:, : n - self.length]) for n in self.longer}
+        return dataclasses.replace(data, extra=extra)
+
+
+def _insert(short: Sequences, more: torch.Tensor) -> Sequences:
+    """The same sequences with more distractors before the query."""
+    tokens = torch.cat((short.tokens[:, :-1], more, short.tokens[:, -1:]), dim=1)
+    blank = torch.zeros_like(more, dtype=torch.bool)
+    mask = torch.cat((short.informative[:, :-1], blank, short.informative[:, -1:]), dim=1)
+    return Sequences(tokens, short.targets, mask, short.group)
 
 
 @register_task("marked_addition")
@@ -123,7 +204,8 @@ class MarkedAddition(Task):
         stream = generator(seed, "distractors")
         filled = self._symbols.draw(n, room, self.p, self.p + 1, stream)
         # The first two of a random order of the positions are a random pair of them.
-        chance = torch.rand(filled.shape, generator=generator(seed, "positions"))
+        stream = generator(seed, "positions")
+        chance = torch.rand(filled.shape, generator=stream, dtype=torch.float32)
         places = chance.argsort(dim=2)[:, :, :2].sort(dim=2).values
         filled = filled.scatter(2, places, pairs.expand(self.draws, n, 2))
         mask = torch.zeros(filled.shape, dtype=torch.bool).scatter(2, places, True)

@@ -1,9 +1,12 @@
-"""Which inputs are trained on, and which are held out.
+"""Inputs by number, and which of them are trained on.
+
+An *input* is a tuple of operands, each one of ``base`` symbols: a pair, k numbers, a bit
+string. Its *code* is the number that the operands spell in that base, first operand first.
 
 The split is by input, never by sequence: all distractor draws of one input stand on one
 side, so no test sequence has its operands in the train set. What can leak all the same
 is the *mirror image*: where a + b = b + a, training on (b, a) half-answers (a, b). The
-unordered split keeps mirror images together; :func:`mirrored` says which leak.
+unordered split keeps mirror images together; :func:`split_operands` says which leak.
 """
 
 from typing import Literal, get_args
@@ -12,12 +15,37 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
+from grokkit.core.task import mirror_images
 from grokkit.errors import check_choice, check_fraction, refuse
 from grokkit.seeding import generator
-from grokkit.tasks.inputs import encode
 
 SplitKind = Literal["pair", "unordered"]
 """``"pair"``: by ordered operands. ``"unordered"``: {a, b} and {b, a} on the same side."""
+
+MAX_CODE = 2**62
+"""Codes lie below this: they must fit a signed 64-bit integer with room for a sum."""
+
+
+def encode(operands: Int[Tensor, "input operand"], base: int) -> Int[Tensor, " input"]:
+    """The code of each input: sum_i operand_i * base^(k-1-i).
+
+    >>> encode(torch.tensor([[1, 2], [2, 1]]), base=10).tolist()
+    [12, 21]
+
+    Args:
+        operands: symbols 0..base-1.
+        base: the number of symbols; base^k is at most :data:`MAX_CODE`.
+    """
+    return (operands * _weights(base, operands.shape[1])).sum(dim=1)
+
+
+def decode(codes: Int[Tensor, " input"], base: int, k: int) -> Int[Tensor, "input operand"]:
+    """The k operands of each code: the inverse of :func:`encode`."""
+    return codes[:, None] // _weights(base, k) % base
+
+
+def _weights(base: int, k: int) -> Int[Tensor, " operand"]:
+    return torch.tensor([base**i for i in reversed(range(k))])
 
 
 def check_split(train_fraction: object, n_inputs: int, split: object = "pair") -> None:
@@ -36,11 +64,6 @@ def check_split(train_fraction: object, n_inputs: int, split: object = "pair") -
     fraction = check_fraction("train_fraction", train_fraction)
     if not 0 < round(fraction * n_inputs) < n_inputs:
         _refuse_empty(train_fraction, n_inputs)
-
-
-def unordered_codes(operands: Int[Tensor, "input operand"], base: int) -> Int[Tensor, " input"]:
-    """A number that all orders of the same operands share: (a, b) and (b, a) agree."""
-    return encode(operands.sort(dim=1).values, base)
 
 
 def split_inputs(
@@ -66,16 +89,14 @@ def split_inputs(
         SettingError: ``train_fraction`` leaves no train inputs or no test inputs.
     """
     _, family, size = torch.unique(families, return_inverse=True, return_counts=True)
-    wanted = round(train_fraction * len(families))
     order = torch.randperm(len(size), generator=generator)
     if held_out is not None:
-        closed = torch.zeros(len(size), dtype=torch.bool)
-        closed[family[held_out]] = True
-        order = order[~closed[order]]
+        order = order[~torch.isin(order, family[held_out])]
+    missing = round(train_fraction * len(families))
     taken = torch.zeros(len(size), dtype=torch.bool)
-    taken[order[size[order].cumsum(dim=0) <= wanted]] = True
-    missing = wanted - int(size[taken].sum())
-    # The next family in the order was too large by now; smaller ones further on may fit.
+    # As many families as fit one after the other; then smaller ones further on may still fit.
+    taken[order[size[order].cumsum(dim=0) <= missing]] = True
+    missing -= int(size[taken].sum())
     while missing > 0:
         fitting = order[~taken[order] & (size[order] <= missing)]
         if len(fitting) == 0:
@@ -100,6 +121,10 @@ def split_operands(
 ) -> tuple[Bool[Tensor, " input"], Bool[Tensor, " test_example"] | None]:
     """Choose the train inputs by pair or by unordered pair, and say which test pairs leak.
 
+    A test input is *mirrored* if another order of its operands is in the train set: about a
+    ``train_fraction`` of them under the split by pair, none under the unordered split. An
+    input such as (a, a) is its own mirror image and does not count.
+
     Args:
         operands: all inputs.
         base: the number of operand symbols.
@@ -111,41 +136,19 @@ def split_operands(
         held_out: inputs that must not be trained on; None for none.
 
     Returns:
-        True where an input is trained on; and the flags from :func:`mirrored`.
+        True where an input is trained on; and for each test sequence in order whether it is
+        mirrored, or None where operands do not commute: there a mirror image has another
+        label, and nothing leaks.
 
     Raises:
         SettingError: ``train_fraction`` leaves no train inputs or no test inputs.
     """
-    unordered = unordered_codes(operands, base)
+    unordered = encode(operands.sort(dim=1).values, base)
     families = unordered if split == "unordered" else encode(operands, base)
     train = split_inputs(families, train_fraction, generator(seed, "split"), held_out)
-    return train, mirrored(unordered, train, commutes, draws)
-
-
-def mirrored(
-    unordered: Int[Tensor, " input"],
-    train: Bool[Tensor, " input"],
-    commutes: bool,
-    draws: int = 1,
-) -> Bool[Tensor, " test_example"] | None:
-    """Which test sequences have another order of their operands in the train set.
-
-    About a ``train_fraction`` of them under the split by pair, none under the unordered
-    split. An input such as (a, a) is its own mirror image and does not count.
-
-    Args:
-        unordered: the numbers from :func:`unordered_codes`.
-        train: true where an input is trained on.
-        commutes: whether the label ignores the order of the operands.
-        draws: the number of sequences of each input.
-
-    Returns:
-        One flag for each test sequence in order, or None where operands do not commute:
-        there a mirror image has another label, and nothing leaks.
-    """
     if not commutes:
-        return None
-    return torch.isin(unordered[~train], unordered[train]).repeat_interleave(draws)
+        return train, None
+    return train, mirror_images(unordered, train).repeat_interleave(draws)
 
 
 def _refuse_empty(train_fraction: object, n_inputs: int) -> None:

@@ -11,7 +11,8 @@ from matplotlib.patches import Patch
 from grokkit.diagnostics.phases import phase_borders
 from grokkit.errors import refuse
 from grokkit.runtime.history import specs_of
-from grokkit.viz.run_panels import describe, one_run
+from grokkit.viz.alt import number, tell
+from grokkit.viz.one_run import describe, one_run
 from grokkit.viz.style import INK, LOOKS, Picture, picture, style, titles
 
 if TYPE_CHECKING:
@@ -79,16 +80,12 @@ def attention_bars(
     if not 1 <= len(epochs) <= MOST_PANELS:
         refuse("epochs", list(epochs), f"1 to {MOST_PANELS} epochs")
     nearest = one.epoch.sel(epoch=list(epochs), method="nearest").values
-    records = one.attention_mass.sel(epoch=np.unique(nearest)).mean("head")
-    spec = specs_of(one)[0]
-    train = spec.task.build(spec.seed).train
-    oracle = train.oracle.double().mean(dim=0).numpy()
+    records = [one.sel(epoch=at) for at in np.unique(nearest)]
     with style():
         figure = picture(max(5.5, 2.3 * len(records)), 3.6)
         axes = figure.subplots(1, len(records), sharey=True, squeeze=False)[0]
         for ax, record in zip(axes, records, strict=True):
-            # A run joined to longer ones is padded.
-            draw_bars(ax, record.values[: len(oracle)], oracle > 0, oracle)
+            draw_mean_attention(ax, record)
             ax.set_title(f"epoch {int(record.epoch):,}")
         axes[0].set_ylabel("share of attention")
         _legend(figure, oracle=True)
@@ -96,6 +93,20 @@ def attention_bars(
         over = "train sequences" + (f" and {heads} heads" if heads > 1 else "")
         titles(figure, f"Where it looks, mean over {over}", describe(one))
     return figure
+
+
+def draw_mean_attention(ax: Axes, record: "xr.Dataset") -> None:
+    """Draw the attention of one record, mean over heads, with the oracle's.
+
+    Args:
+        ax: where.
+        record: one run at one epoch.
+    """
+    spec = specs_of(record)[0]
+    oracle = spec.task.build(spec.seed).train.oracle.double().mean(dim=0).numpy()
+    # A run joined to longer ones is padded.
+    mass = record.attention_mass.mean("head").values[: len(oracle)]
+    draw_bars(ax, mass, oracle > 0, oracle)
 
 
 def draw_bars(ax: Axes, mass: np.ndarray, informative: np.ndarray, oracle: Any = None) -> None:
@@ -114,7 +125,12 @@ def draw_bars(ax: Axes, mass: np.ndarray, informative: np.ndarray, oracle: Any =
         marks = {"linestyle": "", "marker": "_", "markersize": 15, "markeredgewidth": 2}
         ax.plot(positions[oracle > 0], oracle[oracle > 0], color=INK, **marks)
     ax.set(xlabel="position", ylim=(0, 1))
-    ax.set_xticks(positions, [*map(str, positions[:-1]), "="])
+    query = len(mass) - 1
+    shown = positions if query < 10 else [*range(0, query, 5), query]
+    ax.set_xticks(shown, ["=" if at == query else f"{at}" for at in shown])
+    each = ", ".join(f"{number(one)} at {at}" for at, one in enumerate(mass))
+    tell(ax, f"On I*, positions {', '.join(map(str, positions[informative]))}: "
+         f"{number(mass[informative].sum())} in all. By position: {each}")  # fmt: skip
 
 
 def _legend(figure: Picture, oracle: bool) -> None:

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from grokkit.diagnostics import InverseFit, fit_inverse, grok_epoch, kl_times
 from grokkit.errors import refuse
 from grokkit.runtime.history import specs_of
-from grokkit.viz.seeds import draw_runs
+from grokkit.viz.curves import runs_curve
 from grokkit.viz.style import (
     INK,
     LOOKS,
@@ -122,7 +122,7 @@ def beta_picture(sweep: BetaSweep, beta: float | int) -> Picture:
         grid = figure.add_gridspec(2, 2, width_ratios=[1.05, 1], hspace=0.3, wspace=0.22)
         accuracy, divergence = (figure.add_subplot(grid[row, 0]) for row in (0, 1))
         for ax, name in ((accuracy, "test_accuracy"), (divergence, "kl")):
-            draw_runs(ax, some, name)
+            runs_curve(ax, some, name)
             # Attention arrives in a hundredth of the run.
             epoch_axis(ax, first, last, "log")
             ax.set_title(VARIABLES[name].label[0].upper() + VARIABLES[name].label[1:])

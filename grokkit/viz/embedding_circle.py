@@ -25,6 +25,7 @@ from torch import Tensor
 from grokkit.diagnostics.uniformity import Uniformity, logarithm_order, token_uniformity
 from grokkit.errors import check_choice
 from grokkit.runs.embedding_paths import EmbeddingPath
+from grokkit.viz.alt import number, tell
 from grokkit.viz.style import (
     INK,
     LOOKS,
@@ -175,6 +176,9 @@ def _circle(
             x, y, str(token), size=7, ha="center", va="center",
             bbox={"boxstyle": "circle,pad=0.1", "facecolor": "white", "linewidth": 0, "alpha": 0.8},
         )  # fmt: skip
+    radii = np.linalg.norm(shown, axis=1)
+    tell(ax, f"{n} numbers, joined in steps of frequency {wave.frequency}, at distances from "
+         f"{number(radii.min())} to {number(radii.max())} of the origin")  # fmt: skip
     ax.set(xlim=(-reach, reach), ylim=(-reach, reach), xticks=[], yticks=[], aspect="equal")
     ax.grid(False)
     for spine in ax.spines.values():

@@ -15,8 +15,10 @@ from grokkit.diagnostics import grok_epoch, memorise_epoch
 from grokkit.errors import check_choice, refuse
 from grokkit.model.norm import PLACEMENTS, NormPlacement, Placement
 from grokkit.runtime.history import specs_of
-from grokkit.viz.seeds import fill_gaps
+from grokkit.viz.alt import tell
+from grokkit.viz.curves import differing_settings, median_curve
 from grokkit.viz.style import (
+    GREY,
     INK,
     LOOKS,
     Picture,
@@ -47,8 +49,8 @@ ACCURACY = 0.95
 """The test accuracy at which a run counts as grokked here."""
 
 NEEDED = ("train_accuracy", "test_accuracy", "map_entropy", "effective_rank")
-PALE = "#A6A6A6"
-"""The runs without a norm, behind the others."""
+BARE: Mapping[str, Any] = {"color": GREY, "linewidth": 1.4}
+"""How the runs without a norm are drawn, behind the others."""
 
 
 def find_placements(history: "xr.Dataset") -> "dict[NormPlacement, xr.Dataset]":
@@ -63,13 +65,10 @@ def find_placements(history: "xr.Dataset") -> "dict[NormPlacement, xr.Dataset]":
     missing = [name for name in NEEDED if name not in history]
     if missing:
         refuse("history", f"runs without {missing[0]}", "runs of specs with features = True")
-    settings = [spec.settings() for spec in specs_of(history)]
-    names = {name for one in settings for name in one} - {"norm", "seed"}
-    differing = [n for n in sorted(names) if len({repr(one.get(n)) for one in settings}) > 1]
-    if differing:
+    if differing := differing_settings(history, ("norm", "seed")):
         allowed = "runs that differ in norm and seed alone"
         refuse("history", f"runs that differ in {', '.join(differing)}", allowed)
-    norms = np.array([one["norm"] for one in settings])
+    norms = np.array([spec.settings()["norm"] for spec in specs_of(history)])
     return {name: history.isel(run=norms == name) for name in NAMES if name in norms}
 
 
@@ -163,6 +162,7 @@ def draw_block(ax: Axes, place: Placement) -> None:
     """
     ax.set(xlim=(-0.3, 12.3), ylim=(-0.9, 4.4))
     ax.axis("off")
+    tell(ax, f"A block: {what_reads(place)}")
     line: dict[str, Any] = {"color": INK, "linewidth": 1.3, "solid_capstyle": "round"}
     ax.annotate("", (12.2, 0), (0, 0), arrowprops={"arrowstyle": "->", **_arrow(line)})
     for x, y in (
@@ -205,9 +205,9 @@ def _box(ax: Axes, x: float, y: float, word: str, fill: str, ink: str) -> None:
 def _accuracies(ax: Axes, mine: "xr.Dataset", bare: "xr.Dataset | None") -> None:
     ax.set_title("What it answers")
     if bare is not None:
-        _band(ax, bare, bare.test_accuracy, PALE, label="test, no norm", linewidth=1.4)
+        median_curve(ax, bare.test_accuracy, {**BARE, "label": "test, no norm"}, band=False)
     for name, label in (("train", "train"), ("test", "test (unseen)")):
-        _band(ax, mine, mine[f"{name}_accuracy"], label=label, **LOOKS[name].line)
+        median_curve(ax, mine[f"{name}_accuracy"], {**LOOKS[name].line, "label": label}, band=False)
     # Above 1: the curves of some placement go through every corner below.
     ax.set(ylim=(-0.02, 1.22), yticks=np.linspace(0, 1, 6), ylabel="share of right answers")
     ax.legend(loc="upper center", ncols=3)
@@ -218,9 +218,9 @@ def _entropies(ax: Axes, mine: "xr.Dataset", bare: "xr.Dataset | None", most: fl
     ax.axhline(most, color=INK, linewidth=0.9, linestyle=(0, (3, 2)), zorder=1)
     ax.text(0.01, most, "all alike", size=8.5, va="bottom", transform=ax.get_yaxis_transform())
     if bare is not None:
-        _band(ax, bare, bare.map_entropy, PALE, linewidth=1.4)
+        median_curve(ax, bare.map_entropy, BARE, band=False)
     look = LOOKS["structure"]
-    _band(ax, mine, mine.map_entropy, look.color, linewidth=2.0)
+    median_curve(ax, mine.map_entropy, {"color": look.color, "linewidth": 2.0}, band=False)
     when, there = memorise_epoch(mine).values, entropies_when_memorised(mine)
     ax.plot(when, there, "o", color=look.color, markeredgecolor=INK, label="memorised (each run)")
     ax.set(ylim=(0, 1.12 * most), ylabel="entropy (nats)")
@@ -231,18 +231,10 @@ def _ranks(ax: Axes, mine: "xr.Dataset", bare: "xr.Dataset | None") -> None:
     ax.set_title("How many directions its features use")
     if bare is not None:
         pale = bare.effective_rank.sel(feature_set="test")
-        _band(ax, bare, pale, PALE, label="test, no norm", linewidth=1.4)
+        median_curve(ax, pale, {**BARE, "label": "test, no norm"}, band=False)
     for name in ("train", "test"):
         ranks = mine.effective_rank.sel(feature_set=name)
-        _band(ax, mine, ranks, label=name, **LOOKS[name].line)
+        median_curve(ax, ranks, {**LOOKS[name].line, "label": name}, band=False)
     ax.set(ylim=(0, None), ylabel="effective rank")
     ax.set_ylim(0, 1.3 * ax.get_ylim()[1])  # room for the legend
     ax.legend(loc="upper center", ncols=3)
-
-
-def _band(ax: Axes, runs: "xr.Dataset", values: "xr.DataArray", color: str, **line: Any) -> None:
-    """Every run thin, their median thick; a run that has stopped counts on with its last value."""
-    epochs = runs.epoch.values
-    every = fill_gaps(epochs, values.transpose("run", "epoch").values.astype(float))
-    ax.plot(epochs, every.T, color=color, linewidth=0.6, alpha=0.55)
-    ax.plot(epochs, np.median(every, axis=0), color=color, **line)

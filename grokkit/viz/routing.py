@@ -10,9 +10,10 @@ from matplotlib.axes import Axes
 
 from grokkit import theory
 from grokkit.errors import check_int, refuse
-from grokkit.viz.style import INK, LOOKS, Picture, fixed_picture, style, titles
+from grokkit.viz.alt import number, tell
+from grokkit.viz.style import GREY, INK, LOOKS, Picture, fixed_picture, style, titles
 
-GREEN, GREY = LOOKS["structure"].color, "#8C8C8C"
+GREEN = LOOKS["structure"].color
 
 
 def _values() -> Float[np.ndarray, "pos embed"]:
@@ -162,7 +163,7 @@ def _plane(ax: Axes, routing: Routing) -> None:
     ax.set(xlabel="first coordinate", ylabel="second coordinate")
     ax.set_xticks(range(-1, 3))
     ax.set_yticks(range(-1, 2))
-    # h lies on the way from m to v_i, at alpha_i of it.
+    # h lies on the line from m to v_i, at alpha_i of it.
     for value, h, fill in zip(routing.pair, routing.pooled, (GREEN, "white"), strict=True):
         ax.plot(*np.stack([m, value]).T, color=GREY, linewidth=1, linestyle=":", zorder=1)
         ax.plot(*h, marker="o", markersize=11, color=GREEN, markerfacecolor=fill, zorder=4)
@@ -176,24 +177,19 @@ def _plane(ax: Axes, routing: Routing) -> None:
     _name(ax, f"v′{_subscript(i)}", routing.other_value, (0, 9), color="#555555")
     _name(ax, "m", m, (11, -12), color=INK)
     h, other = routing.pooled
+    places = ((name, *map(number, at)) for name, at in (("h", h), ("h′", other), ("m", m)))
+    tell(ax, "; ".join(f"{name} at ({x}, {y})" for name, x, y in places))
     gap = h - other
     along = gap / np.linalg.norm(gap) if gap.any() else np.array([-1.0, 0.0])
     up = np.array([-along[1], along[0]]) * (1 if along[0] >= 0 else -1)
     for name, point, side in (("h", h, 1), ("h′", other, -1)):
         dx, dy = 13 * up + 8 * side * along
-        _name(ax, name, point, (dx, dy - 4), color=GREEN, size=12, weight="bold")
+        _name(ax, name, point, (dx, dy - 4), color="#00563F", size=12, weight="bold")
 
 
 def _name(ax: Axes, words: str, point: np.ndarray, offset: Any, **looks: Any) -> None:
-    ax.annotate(
-        words,
-        (point[0], point[1]),
-        offset,
-        textcoords="offset points",
-        ha="center",
-        zorder=5,
-        **looks,
-    )
+    where: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "zorder": 5}
+    ax.annotate(words, (point[0], point[1]), offset, **where, **looks)
 
 
 def _attention(ax: Axes, routing: Routing) -> None:
@@ -210,6 +206,8 @@ def _attention(ax: Axes, routing: Routing) -> None:
     ax.text(right[0] + 0.05, oracle[at][0], "oracle", va="center", size=9)
     x, other = routing.divergence
     ax.set(title=f"KL {x:.2f} nats in x (filled), {other:.2f} in x′ (open)")
+    rows = zip(("x", "x′"), routing.attention, strict=True)
+    tell(ax, "; ".join(f"{name}: {', '.join(map(number, mass))}" for name, mass in rows))
     ax.set(ylim=(0, 1), ylabel="share of attention", xlabel="position")
     ax.set_xticks(positions, [*map(str, positions[:-1]), "="])
 
@@ -224,18 +222,10 @@ def _bounds(ax: Axes, routing: Routing) -> None:
     }
     for row, (length, color, words) in enumerate(bars.values()):
         ax.barh(row, length, height=0.5, color=color)
-        inside = length > 0.8 * end
-        shift, side = (-0.01, "right") if inside else (0.01, "left")
-        ax.text(
-            length + shift * end,
-            row,
-            words,
-            va="center",
-            ha=side,
-            size=9,
-            color="white" if inside else INK,
-            bbox=None if inside else {"facecolor": "white", "edgecolor": "none", "pad": 1},
-        )
+        shift, side = (-0.01, "right") if length > 0.8 * end else (0.01, "left")
+        box = {"facecolor": "white", "edgecolor": "none", "pad": 1}
+        ax.text(length + shift * end, row, words, va="center", ha=side, size=9, bbox=box)
+    tell(ax, "; ".join(f"{name}: {words}" for name, (_, _, words) in bars.items()))
     ax.axvline(routing.needed, color=INK, linestyle=(0, (3, 2)), linewidth=1.2)
     ax.text(routing.needed + 0.01 * end, 2.42, "needed: γ Δ", va="bottom", size=9)
     ax.set_yticks(range(3), list(bars))

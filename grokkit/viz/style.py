@@ -11,13 +11,15 @@ norm        norms of the parameters           amber, dash-dotted
 gradient    norms of the gradient             purple, dotted; triangles
 ==========  ================================  =========================
 
-The colours can be told apart by people with any of the common colour-vision
-deficiencies, and the lines still can on a grey print.
+Every colour has a contrast of 3 or more with white and with the shade of a phase (WCAG 2.2,
+1.4.11), and every colour of a text 4.5 or more (1.4.3). The five can be told apart by people
+with any of the common colour-vision deficiencies, and the lines still can on a grey print.
 """
 
+import base64
 import io
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -26,11 +28,14 @@ import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 
 from grokkit.errors import check_choice
+from grokkit.viz.alt import alt_text
 
 EpochScale = Literal["linear", "log"]
 """How epochs are spaced: evenly, or by their logarithm (epoch 0 stands at the left edge)."""
@@ -65,10 +70,10 @@ class Look:
 
 
 LOOKS: Mapping[str, Look] = {
-    "train": Look("#0072B2", (0, (5, 2))),
-    "test": Look("#D55E00", "-", linewidth=2.4),
-    "structure": Look("#009E73", "-", "o"),
-    "norm": Look("#E8A100", (0, (6, 1.5, 1, 1.5)), linewidth=2.2),
+    "train": Look("#0069A6", (0, (5, 2))),
+    "test": Look("#B04500", "-", linewidth=2.4),
+    "structure": Look("#008F68", "-", "o"),
+    "norm": Look("#BD8000", (0, (6, 1.5, 1, 1.5)), linewidth=2.2),
     "gradient": Look("#43156B", (0, (1, 1)), "^"),
 }
 """The looks of the five quantities."""
@@ -100,76 +105,72 @@ class Shown:
         return {**look.line, **look.marks, **self.change}
 
 
-_SHARE = "share of right answers"
-_GRADIENT = "norm of the gradient"
-_RELATIVE = "MED / mean distance of all pairs"
+_SHARE, _LOSS, _MASS = "share of right answers", "cross-entropy (nats)", "share of attention"
+_GRADIENT, _RELATIVE = "norm of the gradient", "MED / mean distance of all pairs"
+
+_TABLE: Sequence[tuple[str, str, str, str, Mapping[str, Any]]] = [
+    ("train_accuracy", "train", "train", _SHARE, {}),
+    ("test_accuracy", "test", "test (unseen)", _SHARE, {}),
+    ("mirrored_accuracy", "test", "test, mirror image trained on", _SHARE,
+     {"color": "#DC7845", "linestyle": (0, (4, 1.5))}),
+    ("unmirrored_accuracy", "test", "test, no mirror image", _SHARE,
+     {"color": "#6E2800", "marker": "D"}),
+    ("train_loss", "train", "train", _LOSS, {}),
+    ("test_loss", "test", "test (unseen)", _LOSS, {}),
+    ("kl", "structure", "KL(oracle ‖ attention)", "nats", {}),
+    ("attention_entropy", "structure", "entropy of attention", "nats",
+     {"marker": "D", "linestyle": ":"}),
+    ("informative_mass", "structure", "mass on I*", _MASS,
+     {"marker": "s", "linestyle": (0, (4, 1.5))}),
+    ("min_informative_mass", "structure", "least mass on a position of I*", _MASS,
+     {"marker": "v", "linestyle": (0, (2, 1))}),
+    ("mlp_norm", "norm", "norm of the MLP", "Frobenius norm", {}),
+    ("lipschitz", "norm", "Lipschitz bound", "logits per unit of pooled input", {}),
+    ("score_gradient", "gradient", "of the scores", _GRADIENT, {}),
+    ("W_QK_gradient", "gradient", "of W_Q W_Kᵀ", _GRADIENT,
+     {"marker": "v", "linestyle": (0, (3, 1, 1, 1))}),
+    ("W_Q_gradient", "gradient", "of W_Q", _GRADIENT, {"marker": "<", "linestyle": "--"}),
+    ("W_K_gradient", "gradient", "of W_K", _GRADIENT, {"marker": ">", "linestyle": "-"}),
+    ("gradient_norm", "gradient", "of all parameters", _GRADIENT, {"marker": "s"}),
+    ("med", "norm", "MED", "MED (units of the embedding)", {}),
+    ("relative_med", "structure", "step 1", _RELATIVE, {"marker": "P", "linestyle": (0, (1, 1))}),
+    ("best_med", "structure", "best step", _RELATIVE, {"marker": "X"}),
+    ("best_med_null", "structure", "best step, shuffled", _RELATIVE,
+     {"color": "#757575", "marker": None, "linestyle": (0, (4, 2))}),
+]  # fmt: skip
 
 VARIABLES: Mapping[str, Shown] = {
-    "train_accuracy": Shown("train", "train", _SHARE),
-    "test_accuracy": Shown("test", "test (unseen)", _SHARE),
-    "mirrored_accuracy": Shown(
-        "test",
-        "test, mirror image trained on",
-        _SHARE,
-        change={"color": "#F2A07B", "linestyle": (0, (4, 1.5))},
-    ),
-    "unmirrored_accuracy": Shown(
-        "test", "test, no mirror image", _SHARE, change={"color": "#8F3500", "marker": "D"}
-    ),
-    "train_loss": Shown("train", "train", "cross-entropy (nats)", log=True),
-    "test_loss": Shown("test", "test (unseen)", "cross-entropy (nats)", log=True),
-    "kl": Shown("structure", "KL(oracle ‖ attention)", "nats"),
-    "attention_entropy": Shown(
-        "structure", "entropy of attention", "nats", change={"marker": "D", "linestyle": ":"}
-    ),
-    "informative_mass": Shown(
-        "structure",
-        "mass on I*",
-        "share of attention",
-        change={"marker": "s", "linestyle": (0, (4, 1.5))},
-    ),
-    "min_informative_mass": Shown(
-        "structure",
-        "least mass on a position of I*",
-        "share of attention",
-        change={"marker": "v", "linestyle": (0, (2, 1))},
-    ),
-    "mlp_norm": Shown("norm", "norm of the MLP", "Frobenius norm"),
-    "lipschitz": Shown("norm", "Lipschitz bound", "logits per unit of pooled input", log=True),
-    "score_gradient": Shown("gradient", "of the scores", _GRADIENT, log=True),
-    "W_QK_gradient": Shown(
-        "gradient",
-        "of W_Q W_Kᵀ",
-        _GRADIENT,
-        log=True,
-        change={"marker": "v", "linestyle": (0, (3, 1, 1, 1))},
-    ),
-    "W_Q_gradient": Shown(
-        "gradient", "of W_Q", _GRADIENT, log=True, change={"marker": "<", "linestyle": "--"}
-    ),
-    "W_K_gradient": Shown(
-        "gradient", "of W_K", _GRADIENT, log=True, change={"marker": ">", "linestyle": "-"}
-    ),
-    "gradient_norm": Shown(
-        "gradient", "of all parameters", _GRADIENT, log=True, change={"marker": "s"}
-    ),
-    "med": Shown("norm", "MED", "MED (units of the embedding)"),
-    "relative_med": Shown(
-        "structure", "step 1", _RELATIVE, change={"marker": "P", "linestyle": (0, (1, 1))}
-    ),
-    "best_med": Shown("structure", "best step", _RELATIVE, change={"marker": "X"}),
-    "best_med_null": Shown(
-        "structure",
-        "best step, shuffled",
-        _RELATIVE,
-        change={"color": "#7A7A7A", "marker": None, "linestyle": (0, (4, 2))},
-    ),
+    name: Shown(look, label, unit, unit in (_LOSS, _GRADIENT) or name == "lipschitz", change)
+    for name, look, label, unit, change in _TABLE
 }
 """How the variables of a History are shown."""
 
+SIGNAL_LOOKS: Mapping[str, Mapping[str, Any]] = {
+    "KL": {"color": LOOKS["structure"].color, "marker": "o"},
+    "entropy": {"color": "#2E8FC4", "marker": "v", "linestyle": (0, (1, 1))},
+    "effective rank": {"color": "#2E8FC4", "marker": "s"},
+    "alpha": {"color": "#2E8FC4", "marker": "D", "linestyle": (0, (5, 2))},
+    "relative MED": {"color": "#7F4F24", "marker": "P"},
+    "Fourier": {"color": "#C8669A", "marker": "X"},
+    "norm": {"color": LOOKS["norm"].color, "marker": "d", "linestyle": (0, (6, 1.5, 1, 1.5))},
+    "unseen pairs": {"color": LOOKS["test"].color, "marker": "o", "linewidth": 2.4},
+}
+"""How the signals of lesson 13 are drawn: a colour for each account, a marker for each signal."""
+
 INK = "#262626"
-SHADES: Mapping[int, str] = {1: "#DADADA", 2: "#F3F3F3", 3: "#E4E4E4", 4: "#FFFFFF"}
-"""The backgrounds of the phases: greys, so that they take none of the five colours."""
+"""Text, axes, and what is none of the five quantities."""
+
+GREY = "#8C8C8C"
+"""Lines and marks that stand behind others: the least contrast that a line may have."""
+
+_KEPT = sorted(
+    {"#FFFFFF", INK, GREY, *(shown.line["color"] for shown in VARIABLES.values())}
+    | {look["color"] for look in SIGNAL_LOOKS.values()}
+)
+"""The colours that a PNG has exactly."""
+
+SHADES: Mapping[int, str] = {1: "#F2F2F2", 2: "#FFFFFF", 3: "#F2F2F2", 4: "#FFFFFF"}
+"""The backgrounds of the phases, so pale that every colour keeps its contrast with them."""
 
 _RC: Mapping[str, Any] = {
     "axes.axisbelow": True,
@@ -222,10 +223,24 @@ def style() -> Iterator[None]:
 
 
 class Picture(Figure):
-    """A figure that belongs to no window and shows itself in a notebook."""
+    """A figure that belongs to no window and shows itself in a notebook, in words too.
 
-    def _repr_png_(self) -> bytes:
-        return png(self)
+    A notebook stores three things: the PNG; the words of :attr:`alt` as ``text/plain``, for
+    who reads without images; and the same words as the metadata ``image/png: alt``, from
+    which nbconvert's classic template takes the alternative text of the image. JupyterLab
+    4.6 gives its images none, wherever the words stand: there, ``print(figure.alt)``.
+    """
+
+    @property
+    def alt(self) -> str:
+        """What is drawn and its main numbers, in sentences; taken from what is drawn."""
+        return alt_text(self)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, str], dict[str, Any]]:
+        data = base64.b64encode(png(self)).decode("ascii")
+        words = self.alt
+        bundle = {"image/png": data, "text/plain": f"Picture. {words}"}
+        return bundle, {"image/png": {"alt": words}}
 
 
 def picture(width: int | float, height: int | float) -> Picture:
@@ -254,22 +269,30 @@ def png(figure: Figure, *, quick: bool = False) -> bytes:
     """A figure as the bytes of a PNG file, the same for the same figure.
 
     64 colours are plenty where none is a shade of a scale, and make the file, and so a
-    notebook, four times smaller.
+    notebook, four times smaller. Those of the quantities are kept as they are. The words of
+    :attr:`Picture.alt` are the file's ``Description``.
 
     Args:
         figure: the figure.
-        quick: choose the colours by a faster rule, and do not search for the smallest file:
-            for pictures that are shown for a moment.
+        quick: choose the other colours by a faster rule, do not search for the smallest file,
+            and leave the description out: for pictures that are shown for a moment.
     """
     buffer = io.BytesIO()
     with style():
-        # Uncompressed: this one is only read back, three lines below.
+        # Uncompressed: this one is only read back, a few lines below.
         figure.savefig(buffer, format="png", pil_kwargs={"compress_level": 0})
-    small = io.BytesIO()
+    info = PngInfo()
+    if not quick:
+        info.add_itxt("Description", alt_text(figure), lang="en")
+    kept = [round(255 * part) for color in _KEPT for part in to_rgb(color)]
+    palette, small = Image.new("P", (1, 1)), io.BytesIO()
     with Image.open(buffer) as image:
+        whole = image.convert("RGB")
         rule = Image.Quantize.FASTOCTREE if quick else Image.Quantize.MEDIANCUT
-        few = image.convert("RGB").quantize(64, method=rule, dither=Image.Dither.NONE)
-        few.save(small, "PNG", optimize=not quick)
+        others = whole.quantize(64 - len(_KEPT), method=rule, dither=Image.Dither.NONE)
+        palette.putpalette(kept + (others.getpalette() or [])[: 3 * (64 - len(_KEPT))])
+        few = whole.quantize(palette=palette, dither=Image.Dither.NONE)
+        few.save(small, "PNG", optimize=not quick, pnginfo=info)
     return small.getvalue()
 
 
@@ -323,6 +346,19 @@ def epoch_axis(ax: Axes, first: int | float, last: int | float, scale: EpochScal
     ax.set_xlim(0, max(last, 1))
 
 
+def record_axis(ax: Axes, epochs: np.ndarray, scale: EpochScale = "log") -> None:
+    """Set up an axis of epochs that ends with the last record and names what it counts.
+
+    Args:
+        ax: whose horizontal axis.
+        epochs: the recorded epochs, ``[epoch]``.
+        scale: ``"linear"`` or ``"log"``.
+    """
+    last = float(np.max(epochs, initial=0))
+    epoch_axis(ax, float(np.min(epochs[epochs > 0], initial=max(last, 1))), last, scale)
+    ax.set_xlabel(epoch_label(scale))
+
+
 def epoch_label(scale: EpochScale) -> str:
     """What to write below an axis of epochs."""
     return "epoch (log scale)" if scale == "log" else "epoch"
@@ -343,3 +379,37 @@ def cursor(ax: Axes, at: int | float, last: int | float, first: int | float | No
         ax.xaxis.set_major_locator(MaxNLocator(5))
     ax.axvspan(at, max(last, 1), color="white", alpha=0.65, zorder=3, linewidth=0)
     ax.axvline(at, color=INK, linewidth=1.5, zorder=4)
+
+
+def log_epochs(ax: Axes, which: Literal["x", "y"]) -> None:
+    """Make an axis one of epochs by their logarithm, with ticks at 1, 2 and 5 of each power."""
+    ax.set(**{f"{which}scale": "log"})
+    axis = ax.xaxis if which == "x" else ax.yaxis
+
+    def inside(value: float) -> bool:
+        low, high = axis.get_view_interval()
+        return bool(low <= value <= high)
+
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:,.0f}" if inside(float(v)) else ""))
+    axis.set_minor_locator(NullLocator())
+
+
+def powers_only(ax: Axes) -> None:
+    """Leave only 0 and the powers of ten on a log axis of epochs: for a narrow panel."""
+    ax.set_xticks([tick for tick in ax.get_xticks() if str(int(tick)).strip("0") in ("", "1")])
+
+
+def right_axis(ax: Axes) -> Axes:
+    """A second vertical axis, on the right, without a grid."""
+    twin = ax.twinx()
+    twin.grid(False)
+    twin.spines["right"].set_visible(True)
+    return twin
+
+
+def missing_panel(ax: Axes, words: str) -> None:
+    """Say in an empty panel why it is empty."""
+    ax.text(0.5, 0.5, words, transform=ax.transAxes, ha="center", va="center", wrap=True, size=9)
+    ax.grid(False)
+    ax.tick_params(left=False, bottom=False, labelleft=False, labelbottom=False)

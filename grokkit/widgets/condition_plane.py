@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from grokkit.viz.condition_plane import condition_plane
+from grokkit.viz.interactive import condition_plane
 from grokkit.viz.style import Picture
 from grokkit.widgets.controls import chosen
 from grokkit.widgets.epochs import EpochWidget

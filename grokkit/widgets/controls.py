@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets
 
-from grokkit.viz.run_panels import one_run
+from grokkit.viz.one_run import one_run
 
 if TYPE_CHECKING:
     import xarray as xr

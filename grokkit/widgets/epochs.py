@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from grokkit import runs
 from grokkit.diagnostics.phases import phase_borders
-from grokkit.viz.run_panels import one_run
+from grokkit.viz.one_run import one_run
 from grokkit.widgets.base import PictureWidget
 from grokkit.widgets.controls import epoch_slider, other_epochs, player, row, run_menu
 

@@ -6,8 +6,8 @@ import ipywidgets
 import numpy as np
 
 from grokkit import runs
-from grokkit.viz.phase_finder import phases_by_hand
-from grokkit.viz.run_panels import one_run
+from grokkit.viz.interactive import phases_by_hand
+from grokkit.viz.one_run import one_run
 from grokkit.viz.style import Picture
 from grokkit.widgets.base import PictureWidget
 from grokkit.widgets.controls import chosen, epoch_slider, label, other_epochs, row, run_menu

@@ -1,6 +1,6 @@
 """Widget 3: scrub through the epochs of a recorded run."""
 
-from grokkit.viz.scrubber import run_at_epoch
+from grokkit.viz.interactive import run_at_epoch
 from grokkit.viz.style import Picture
 from grokkit.widgets.controls import chosen
 from grokkit.widgets.epochs import EpochWidget

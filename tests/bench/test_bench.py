@@ -4,11 +4,15 @@ import csv
 
 import numpy as np
 import pytest
+import torch
 
-from grokkit import bench
+from grokkit import bench, core
+from grokkit.bench.contenders import EveryQuery
+from grokkit.bench.core_run import core_run
 from grokkit.bench.measure import Measurement
 from grokkit.cli import main
 from grokkit.engine import RunSpec
+from grokkit.errors import SettingError
 
 SMALL = RunSpec().with_(p=7, train_fraction=0.5, d_model=8, d_mlp=16, record_every=5)
 
@@ -62,9 +66,34 @@ def test_the_command_prints_the_table_and_writes_the_file(capsys, tmp_path):
     assert "textbook / ours" in capsys.readouterr().out
     assert (tmp_path / "b.csv").exists()
     page = (tmp_path / "B.md").read_text()
-    assert "textbook / ours" in page and "`grokkit bench --p 7" in page
+    assert "textbook / ours" in page and "Written by `grokkit " in page
 
 
 def test_no_rounds_are_refused_in_one_line(capsys):
     assert main(["bench", "--rounds", "0"]) == 2
     assert capsys.readouterr().err.startswith("grokkit bench: rounds: got 0; allowed:")
+
+
+@pytest.mark.parametrize("readout", ["classifier", "residual"])
+def test_every_position_as_a_query_gives_the_cores_answer(readout):
+    spec = SMALL.with_(heads=2, readout=readout, output_projection=True, d_model=8)
+    run = core_run(spec)
+    train = run.task.build(0).train
+    shape = (run.model, 12, train.tokens.shape[1], 7)
+    for one, other in zip(
+        core.Transformer(*shape)(train.tokens), EveryQuery(*shape)(train.tokens), strict=True
+    ):
+        torch.testing.assert_close(one, other)
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"layers": 2, "readout": "residual"}, "layers"),
+        ({"task": "permutation_composition"}, "task"),
+        ({"penalty_gradient": "noise"}, "prior"),
+    ],
+)
+def test_what_the_core_does_not_know_is_refused_by_name(change, field):
+    with pytest.raises(SettingError, match=f"^{field}:"):
+        core_run(RunSpec().with_(**change))

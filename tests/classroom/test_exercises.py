@@ -93,8 +93,6 @@ def test_the_exercises_are_those_of_the_solutions():
 def test_no_line_of_a_solution_stands_in_any_exercise(path: Path):
     chapter = sources.read(path)
     for made in [*(ROOT / "exercises").rglob("*")]:
-        if made.suffix == ".py":
-            assert generate.leaks(chapter, made.read_text()) == [], made.name
         if made.suffix == ".ipynb":
             cells = json.loads(made.read_text())["cells"]
             text = "\n".join("".join(cell["source"]) for cell in cells)
@@ -104,7 +102,8 @@ def test_no_line_of_a_solution_stands_in_any_exercise(path: Path):
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
 def test_an_exercise_links_to_what_is_there(path: Path):
-    text = (ROOT / "exercises" / path.with_suffix(".py").name).read_text()
+    cells = generate.exercise_notebook(sources.read(path)).cells
+    text = "\n".join(cell.source for cell in cells)
     links = re.findall(r"\]\((?!http)([^)#]+)\)", text)
     assert links, "an exercise names its lesson"
     assert [link for link in links if not (ROOT / "exercises" / link).exists()] == []
@@ -131,7 +130,7 @@ def test_a_notebook_has_stubs_an_image_and_no_solution(folders: tuple[Path, Path
     assert by_id["ex_1_2-check"].source == "check.ex_1_2(first, second)"
     assert len(notebook.cells) == 9
     assert notebook.metadata.kernelspec.name == "python3"
-    text = (folders[1] / "01_small.ipynb").read_text() + (folders[1] / "01_small.py").read_text()
+    text = (folders[1] / "01_small.ipynb").read_text()
     for secret in ("the_number", "40_000_001", "disguise", "Figure()", "SOLUTION"):
         assert secret not in text
 
@@ -185,12 +184,11 @@ def test_a_stub_of_ones_own_takes_the_place_of_the_solution():
 @pytest.mark.parametrize(
     ("file", "old", "new", "message"),
     [
-        ("exercises/01_small.py", "Write it.", "Write.", "01_small.py: line 13 is `# Write.`"),
         ("exercises/01_small.ipynb", "Write it.", "Write.", "cell 3 line 5 is `Write.`"),
         ("exercises/01_small.ipynb", "ex_1_1-answer", "other", "has the id 'other'"),
         ("exercises/01_small.ipynb", '"outputs": []', '"outputs": [ ]', "has outputs, or is not"),
         ("exercises/01_small.ipynb", '"cells"', '"sells"', "not a valid notebook"),
-        ("solutions/01_small.py", "# Write it.", "# Do it.", "from 01_small.py it is `# Do it.`"),
+        ("solutions/01_small.py", "# Write it.", "# Do it.", "in 01_small.py it is `Do it.`"),
         ("solutions/01_small.py", "points=5", "points=6", "'points': 6"),
         ("solutions/01_small.py", "Figure()", "Figure((2, 2))", "ex_1_1.png: missing, or drawn"),
         ("solutions/01_small.py", "the_number", "a_number", "ex_1_1.png: missing, or drawn"),
@@ -210,10 +208,10 @@ def test_a_file_without_a_source_and_a_missing_one_are_named(folders: tuple[Path
     solutions, made = folders
     (made / "02_old.ipynb").write_text("{}")
     (made / "images" / "ex_9_9.png").write_bytes(b"")
-    (made / "01_small.py").unlink()
+    (made / "01_small.ipynb").unlink()
     (made / "conftest.py").write_text("")
     assert exercises.check(solutions, made) == [
-        "01_small.py: missing; `grokkit notebooks exercises` writes it from 01_small.py",
+        "01_small.ipynb: missing; `grokkit notebooks exercises` writes it from 01_small.py",
         f"02_old.ipynb: has no source in {solutions}",
         f"ex_9_9.png: has no source in {solutions}",
     ]
@@ -359,7 +357,7 @@ def test_a_handout_overwrites_nothing_and_hands_out_nothing_stale(
     (tmp_path / "work" / "mine.ipynb").write_text("")
     with pytest.raises(SettingError, match=r"target: got .*work'; allowed: an empty folder"):
         exercises.handout(tmp_path / "work", *rest)
-    edit(folders[1] / "01_small.py", "Write it.", "Write.")
+    edit(folders[1] / "01_small.ipynb", "Write it.", "Write.")
     with pytest.raises(NotebookError, match="run `grokkit notebooks exercises` first"):
         exercises.handout(tmp_path / "class", *rest)
     assert not (tmp_path / "class").exists()

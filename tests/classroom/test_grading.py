@@ -1,48 +1,78 @@
-"""A class is graded: the honest get their points, and the hostile cost nobody but themselves."""
+"""A class is graded: the honest get their points, and the hostile harm nobody and earn nothing."""
 
 import csv
+import io
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
 import threading
+import unicodedata
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, is_dataclass
+from fractions import Fraction
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import nbformat
 import numpy as np
 import pytest
 import torch
-import xarray as xr
 
 import grokkit
+from grokkit.classroom.checks import check
 from grokkit.classroom.checks.learner import LearnerError, Recorded
 from grokkit.classroom.exercises import source as sources
 from grokkit.classroom.exercises.generate import exercise_notebook
-from grokkit.classroom.grading import report
+from grokkit.classroom.grading import report, roster, supervise, walls
 from grokkit.classroom.grading.classes import grade_class
-from grokkit.classroom.grading.codec import CodecError, Opaque, decode, encode
-from grokkit.classroom.grading.limits import EVERYTHING
+from grokkit.classroom.grading.codec import CodecError, Opaque, decode, encode, specs
+from grokkit.classroom.grading.judge import LONGEST_FEEDBACK, code_cells
 from grokkit.classroom.grading.peer import Gone, Peer
 from grokkit.classroom.grading.report import Row
-from grokkit.classroom.grading.submissions import sheets, submissions
-from grokkit.classroom.grading.supervise import LARGEST_NOTEBOOK, Limits, Mark, _too_much, grade
+from grokkit.classroom.grading.student import Notebook
+from grokkit.classroom.grading.submissions import LARGEST_NOTEBOOK, Unreadable, sheets, submissions
+from grokkit.classroom.grading.supervise import Mark, Sandbox, sandbox
+from grokkit.classroom.grading.walls import Limits
 from grokkit.cli import main
 from grokkit.errors import SettingError
-from grokkit.theory.starvation import OutputGradientBounds
+from grokkit.tasks import ModularAddition
 
 ROOT = Path(__file__).parents[2]
 EXERCISES = ROOT / "exercises"
-CHAPTER = sources.read(ROOT / "solutions" / "01_sparse_tasks.py")
+STEM = "01_sparse_tasks"
+CHAPTER = sources.read(ROOT / "solutions" / f"{STEM}.py")
 NAMES = [exercise.name for exercise in CHAPTER.exercises]
-LIMITS = Limits(seconds=20, memory_mb=1500)
+LIMITS = Limits(seconds=20, memory_mb=1500, disk_mb=20)
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the limits are those of Linux")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the walls are those of Linux")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_key(tmp_path_factory: pytest.TempPathFactory):
+    """No test touches the key of whoever runs it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        yield
+
+
+@pytest.fixture(scope="session")
+def box() -> Sandbox:
+    """The sandbox of bubblewrap; where it must be there, its absence is a failure."""
+    try:
+        return sandbox("bubblewrap", LIMITS)
+    except SettingError as refused:
+        if os.environ.get("GROKKIT_REQUIRE_BUBBLEWRAP"):
+            raise
+        pytest.skip(str(refused))
 
 
 def notebook(solve: bool = True, **cells: str) -> nbformat.NotebookNode:
-    """A student's notebook: solved or untouched, some cells replaced, others taken out."""
+    """A student's notebook: solved or untouched, some cells replaced."""
     made = exercise_notebook(CHAPTER, solve)
     for name, text in cells.items():
         (cell,) = [cell for cell in made.cells if cell.id == name.replace("__", "-")]
@@ -50,87 +80,176 @@ def notebook(solve: bool = True, **cells: str) -> nbformat.NotebookNode:
     return made
 
 
+def graded_alone(box: Sandbox, made: nbformat.NotebookNode | bytes) -> dict[str, Mark]:
+    """The marks of one notebook by exercise."""
+    data = made if isinstance(made, bytes) else nbformat.writes(made).encode()
+    marks = box.grade(data, sheets(EXERCISES)[STEM].checks)
+    return {mark.exercise: mark for mark in marks}
+
+
+# --- a class ------------------------------------------------------------------------------
+
+WRONG = "def kl_to_oracle(attention, informative): return 0.0"
 HOSTILE = {
-    "hangs": "while True: pass",
-    "forks": "import os\nwhile True: os.fork()",
-    "eats memory": "eaten = [bytearray(10**8) for _ in range(10**6)]",
-    "prints": "for _ in range(10**5): print('x' * 10**4)",
+    "hangs": ("import signal; signal.signal(signal.SIGXCPU, signal.SIG_IGN)\nwhile True: pass"),
     "leaves": "import os; os._exit(0)",
+    "kills itself": "import os; os.kill(os.getpid(), 9)",
+    "speaks out of turn": "import os\nfor n in range(3, 50):\n"
+    "  try: os.write(n, b'x' * 99)\n  except OSError: pass",
+    "noisy": f"for _ in range(10**4): print('x' * 10**4)\n{'k' * 100_000} = 1\n"
+    "def kl_to_oracle(a, i): raise ValueError('x' * 10**6)",
 }
 """Each stands where the answer to 1.2 is asked for; the other answers are right."""
 
 
-@pytest.fixture(scope="module")
-def class_of_ten(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("class")
-    wrong = "def kl_to_oracle(attention, informative): return 0.0"
-    forged = (
-        "import grokkit.classroom.checks.exercise as e\n"
-        "e.Exercise.judge = e.Exercise.__call__ = lambda self, *a: 'correct'\n"
-        "def kl_to_oracle(attention, informative): return 0.0"
+def colab() -> nbformat.NotebookNode:
+    """As Colab saves it: ids in the metadata, and what people put on top."""
+    made = notebook()
+    for number, cell in enumerate(made.cells):
+        cell.pop("id")
+        cell.metadata = {"id": f"mine{number}", "colab": {"base_uri": "https://x"}}
+    made.nbformat_minor = 2
+    first = next(cell for cell in made.cells if cell.cell_type == "code")
+    first.source = "\n".join(
+        [
+            "%matplotlib inline",
+            "%pip install grokkit",
+            "!nvidia-smi",
+            "from google.colab import drive",
+            "drive.mount('/content/drive')",
+            "import seaborn_that_nobody_has as sns; sns.set_theme()",
+            "names = !ls",
+            "import asyncio",
+            "await asyncio.sleep(0)",
+            "how_many = int(input('How many epochs? '))",
+            first.source,
+        ]
     )
-    students = {
-        "right": notebook(),
-        "untouched": notebook(solve=False),
-        "wrong once": notebook(ex_1_2__answer=wrong),
-        "wrong and forged": notebook(
-            ex_1_2__answer=forged, ex_1_2__check="print('ex_1_2: correct')"
-        ),
-        "wrong and cut": notebook(ex_1_3__answer="mirror_rate = lambda train, test: 1"),
-        **{name: notebook(ex_1_2__answer=code) for name, code in HOSTILE.items()},
-    }
+    return made
+
+
+def rearranged() -> nbformat.NotebookNode:
+    """An answer below its check, one timed, one with a magic and one in the check's own cell."""
+    made = notebook()
+    cells = {cell.id: cell for cell in made.cells}
+    below = nbformat.v4.new_code_cell(cells["ex_1_1-answer"].source)
+    cells["ex_1_1-answer"].source = "# see below"
+    made.cells.append(below)
+    cells["ex_1_2-answer"].source = f"%%time\n{cells['ex_1_2-answer'].source}"
+    cells["ex_1_3-answer"].source = f"%load_ext autoreload\n{cells['ex_1_3-answer'].source}"
+    cells[
+        "ex_1_4-check"
+    ].source = f"{cells['ex_1_4-answer'].source}\n{cells['ex_1_4-check'].source}"
+    cells["ex_1_4-answer"].source = ""
+    picture = nbformat.v4.new_output("display_data", {"image/png": "A" * 30 * 2**20})
+    cells["ex_1_1-check"].outputs = [picture]
+    return made
+
+
+@pytest.fixture(scope="module")
+def class_of_many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("class")
+    cut = notebook(ex_1_3__answer="mirror_rate = lambda train, test: 1")
     # Its author has deleted every check cell, and every id.
-    cut = students["wrong and cut"]
     cut.cells = [cell for cell in cut.cells if not cell.source.startswith("check.")]
     for number, cell in enumerate(cut.cells):
         cell.id = f"mine-{number}"
+    students = {
+        "right": notebook(),
+        "colab": colab(),
+        "rearranged": rearranged(),
+        "untouched": notebook(solve=False),
+        "wrong once": notebook(ex_1_2__answer=WRONG),
+        "wrong and cut": cut,
+        **{name: notebook(ex_1_2__answer=code) for name, code in HOSTILE.items()},
+    }
     for name, made in students.items():
         (folder / name).mkdir()
-        nbformat.write(made, folder / name / "01_sparse_tasks.ipynb")
-    (folder / "no json_01_sparse_tasks.ipynb").write_text('{"cells": [')
+        (folder / name / f"{STEM}.ipynb").write_text(json.dumps(made), encoding="utf-8")
+    dos = (folder / "right" / f"{STEM}.ipynb").read_text().replace("\\n", "\\r\\n")
+    (folder / f"windows_{STEM}.ipynb").write_bytes(b"\xef\xbb\xbf" + dos.encode())
+    (folder / f"no json_{STEM}.ipynb").write_text('{"cells": [')
+    (folder / f"deep_{STEM}.ipynb").write_text("[" * 10**6)
+    with zipfile.ZipFile(folder / "zipped.zip", "w") as archive:
+        archive.write(folder / "right" / f"{STEM}.ipynb", f"x/{STEM}.ipynb")
+        archive.writestr(f"__MACOSX/x/._{STEM}.ipynb", "no notebook")
+    (folder / "script").mkdir()
+    (folder / "script" / f"{STEM}.py").write_text("# my answers")
+    huge = folder / f"huge_{STEM}.ipynb"
+    huge.touch()
+    os.truncate(huge, 2**40)
+    secret = folder / f"secret_{STEM}.ipynb"
+    secret.write_text("{}")
+    secret.chmod(0)
     return folder
 
 
 @pytest.fixture(scope="module")
-def graded(class_of_ten: Path) -> list[dict[str, str]]:
-    """The lines of the file of marks, after the command has run over the class."""
-    out = class_of_ten.parent / "grades.csv"
-    words = [str(class_of_ten), "--exercises", str(EXERCISES), "--out", str(out)]
-    assert main(["grade", *words, "--seconds", "20", "--memory-mb", "1500", "--jobs", "2"]) == 0
+def graded(class_of_many: Path, box: Sandbox) -> Iterator[list[dict[str, str]]]:
+    """The lines of the file of marks, after the command has run over the class.
+
+    It runs in a folder into which a student has put what the processes might import.
+    """
+    trap = class_of_many.parent / "trap"
+    trap.mkdir()
+    for name in ("socket", "grokkit", "sitecustomize"):
+        (trap / f"{name}.py").write_text("raise SystemExit('a student was here')")
+    out = class_of_many.parent / "grades.csv"
+    students = class_of_many.parent / "students.csv"
+    students.write_text("Student;ID\nright;1\nColab;2\nwrong once;3\nNobody, Nora;4\n")
+    words = [str(class_of_many), "--exercises", str(EXERCISES), "--out", str(out), "--jobs", "2"]
+    words += ["--roster", str(students), "--report", str(class_of_many.parent / "report")]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(trap)
+        patch.setenv("PYTHONPATH", str(trap))
+        assert main(["grade", *words, "--seconds", "10", "--memory-mb", "1500"]) == 0
     with out.open(newline="") as file:
-        return list(csv.DictReader(file))
+        yield list(csv.DictReader(file))
 
 
 def outcomes(graded: list[dict[str, str]], student: str) -> list[str]:
-    return [row["outcome"] for row in graded if row["student"] == student]
+    rows = [row for row in graded if row["student"] == student]
+    return [row["outcome"] for row in rows if row["outcome"] != "skipped"]
+
+
+HONEST = ("right", "colab", "rearranged", "windows", "zipped")
 
 
 def test_the_honest_get_what_they_deserve(graded: list[dict[str, str]]):
-    assert outcomes(graded, "right") == ["correct"] * 4
+    for student in HONEST:
+        assert outcomes(graded, student) == ["correct"] * 4, student
     assert outcomes(graded, "untouched") == ["not attempted"] * 4
     assert outcomes(graded, "wrong once") == ["correct", "wrong", "correct", "correct"]
     points = [row["points"] for row in graded if row["student"] == "wrong once"]
     assert points == ["1", "0", "2", "3"]
+    told = [row["feedback"] for row in graded if row["feedback"] and row["student"] == "wrong once"]
+    assert len(told) == 1 and "it is the mean over I*" in told[0]
+
+
+def test_what_was_not_run_is_listed(graded: list[dict[str, str]]):
     (told,) = [
-        row["feedback"] for row in graded if row["feedback"] and row["student"] == "wrong once"
+        row["feedback"]
+        for row in graded
+        if row["outcome"] == "skipped" and row["student"] == "colab"
     ]
-    assert "it is the mean over I*" in told
-
-
-def test_forged_checks_and_deleted_ones_gain_nothing(graded: list[dict[str, str]]):
-    assert outcomes(graded, "wrong and forged") == ["correct", "wrong", "correct", "correct"]
-    assert outcomes(graded, "wrong and cut") == ["correct", "correct", "wrong", "correct"]
+    for what in ("%matplotlib", "%pip", "!nvidia-smi", "google", "seaborn", "!ls", "input("):
+        assert what in told
+    told = {row["student"]: row["feedback"] for row in graded if row["outcome"] == "not read"}
+    assert set(told) == {"script"}
 
 
 @pytest.mark.parametrize(
     ("student", "wanted"),
     [
+        ("wrong and cut", ["correct", "correct", "wrong", "correct"]),
         ("hangs", ["correct", "stopped", "stopped", "stopped"]),
-        ("forks", ["correct", "raised", "correct", "correct"]),
-        ("eats memory", ["correct", "raised", "correct", "correct"]),
-        ("prints", ["correct", "not attempted", "correct", "correct"]),
         ("leaves", ["correct", "stopped", "stopped", "stopped"]),
+        ("kills itself", ["correct", "stopped", "stopped", "stopped"]),
+        ("speaks out of turn", ["correct", "stopped", "stopped", "stopped"]),
+        ("noisy", ["correct", "raised", "correct", "correct"]),
         ("no json", ["unreadable"] * 4),
+        ("deep", ["unreadable"] * 4),
+        ("huge", ["unreadable"]),
     ],
 )
 def test_the_hostile_cost_themselves_points_and_nobody_else_anything(
@@ -139,171 +258,783 @@ def test_the_hostile_cost_themselves_points_and_nobody_else_anything(
     assert outcomes(graded, student) == wanted
 
 
-def test_why_a_notebook_was_stopped_is_told(graded: list[dict[str, str]]):
+def test_why_a_notebook_was_stopped_is_told_and_not_at_length(graded: list[dict[str, str]]):
     told = {(row["student"], row["exercise"]): row["feedback"] for row in graded}
-    # On a busy machine the clock may be first.
-    assert told["hangs", "ex_1_2"] in (
-        f"it computed for more than {LIMITS.seconds} s",
-        f"it did not end within {LIMITS.patience} s",
-    )
-    assert told["leaves", "ex_1_2"] == "its process ended by itself, with exit code 0"
+    assert told["leaves", "ex_1_2"] == "its process ended by itself"
     assert told["no json", "ex_1_1"].startswith("JSONDecodeError")
-    assert told["eats memory", "ex_1_2"].startswith("MemoryError")
+    assert told["huge", ""].startswith("1,099,511,627,776 bytes; allowed")
+    assert max(map(len, told.values())) <= LONGEST_FEEDBACK
+
+
+def test_the_report_has_a_line_and_a_page_for_each_student(
+    graded: list[dict[str, str]], class_of_many: Path
+):
+    folder = class_of_many.parent / "report"
+    with (folder / "students.csv").open(newline="") as file:
+        lines = {line["Student"]: line for line in csv.DictReader(file)}
+    assert list(lines)[:4] == ["right", "Colab", "wrong once", "Nobody, Nora"]
+    total = {name: line[roster.TOTAL] for name, line in lines.items()}
+    assert [total[name] for name in ("right", "Colab", "wrong once", "Nobody, Nora")] == [
+        "8",
+        "8",
+        "6",
+        "",
+    ]
+    assert lines["Colab"]["ID"] == "2"
+    assert lines["Nobody, Nora"][roster.STATUS] == "not handed in"
+    assert lines["zipped"][roster.STATUS] == "not in the roster; handed in"
+    page = (folder / "feedback" / "wrong once.md").read_text()
+    assert "6 of 8 points" in page and "Exercise 1.2: wrong, 0 of 2" in page
 
 
 def test_a_rerun_marks_only_what_has_changed(
-    class_of_ten: Path,
-    graded: list[dict[str, str]],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    class_of_many: Path, graded: list[dict[str, str]], monkeypatch: pytest.MonkeyPatch
 ):
-    again: list[str] = []
+    again: list[int] = []
 
-    def mark(notebook: Path, exercises: Path, names: list[str], limits: Limits):
-        again.append(notebook.parent.name)
-        return [Mark(name, "correct") for name in names], list(EVERYTHING)
+    def grade(self: Sandbox, notebook: bytes, checks: dict[str, str], seed: int) -> list[Mark]:
+        again.append(seed)
+        return [Mark(name, "wrong") for name in checks]
 
-    monkeypatch.setattr("grokkit.classroom.grading.classes.grade", mark)
-    out = class_of_ten.parent / "grades.csv"
+    monkeypatch.setattr(Sandbox, "grade", grade)
+    out = class_of_many.parent / "grades.csv"
     before = out.read_text()
-    rows, missing = grade_class(class_of_ten, EXERCISES, out, LIMITS)
-    assert again == [] and out.read_text() == before and missing == []
 
-    changed = class_of_ten / "untouched" / "01_sparse_tasks.ipynb"
+    def rerun(seconds: int = 10) -> tuple[int, list[Row]]:
+        again.clear()
+        box = Sandbox("bubblewrap", Limits(seconds=seconds, memory_mb=1500))
+        rows = grade_class(class_of_many, EXERCISES, out, box)
+        return len(again), rows
+
+    assert rerun()[0] == 0 and out.read_text() == before
+    # What was stopped is tried again with other limits: four notebooks.
+    assert rerun(seconds=11)[0] == 4
+    out.write_text(before)
+
+    changed = class_of_many / "untouched" / f"{STEM}.ipynb"
     original = changed.read_text()
     changed.write_text(original + " ")
-    rows, _ = grade_class(class_of_ten, EXERCISES, out, LIMITS)
-    assert again == ["untouched"]
-    assert sum(row.points for row in rows if row.student == "untouched") == 8
-    grade_class(class_of_ten, EXERCISES, out, Limits(seconds=21))
-    assert len(again) == 1 + 11
+    assert rerun()[0] == 1
     changed.write_text(original)
+    out.write_text(before)
+
+    # A line that was deleted is marked anew; those beside it, changed by hand, stay.
+    lines = before.splitlines(keepends=True)
+    lines = [
+        line.replace(",1,1,", ",0.5,1,") if line.startswith("right,") else line
+        for line in lines
+        if not line.startswith(f"right,right/{STEM}.ipynb,ex_1_2")
+    ]
+    out.write_text("".join(lines))
+    count, rows = rerun()
+    mine = {row.exercise: (row.outcome, row.points) for row in rows if row.student == "right"}
+    assert count == 1
+    assert mine["ex_1_2"] == ("wrong", 0) and mine["ex_1_1"] == ("correct", 0.5)
+    out.write_text(before)
 
 
 # --- what a student's process is kept from ------------------------------------------------
 
 ATTEMPTS = {
     "the solutions": f"open({str(ROOT / 'solutions' / '01_sparse_tasks.py')!r}).read()",
-    "the tests": f"__import__('os').listdir({str(ROOT / 'tests')!r})",
-    "the network": "__import__('socket').socket()",
-    "another program": "__import__('subprocess').run(['/bin/ls'])",
-    "a process": "__import__('os').fork()",
-    "the teacher's process": "__import__('os').kill(__import__('os').getppid(), 9)",
-    "its limits": "__import__('resource').setrlimit(0, (-1, -1))",
-    "the teacher's environment": "open('/proc/%d/environ' % __import__('os').getppid()).read()",
+    "the tests": f"os.listdir({str(ROOT / 'tests')!r})",
+    "the expected answers": "import_module('grokkit.classroom.checks.chapter_01')",
+    "their source": f"open({str(walls.PACKAGE / 'classroom' / 'checks' / 'chapter_01.py')!r})",
+    "their bytecode": f"os.listdir({str(walls.PACKAGE / 'classroom/checks/__pycache__')!r})",
+    "uncovering them": f"unmount({str(walls.PACKAGE / 'classroom' / 'checks')!r})",
+    "a mount": "mount()",
+    "the exercises' makers": "import_module('grokkit.classroom.exercises.source')",
+    "a web site": "socket.create_connection(('1.1.1.1', 80), 1)",
+    "the machine's own ports": "socket.create_connection(('127.0.0.1', PORT), 1)",
+    "a name": "socket.getaddrinfo('python.org', 80)",
+    "a raw socket": "socket.socket(socket.AF_INET, socket.SOCK_RAW, 1)",
+    "an abstract socket": "socket.socket(socket.AF_UNIX).connect('\\0grokkit-test')",
+    "another program": "subprocess.run(['/bin/ls'])",
+    "a program of Python's": "subprocess.run([sys.executable, '-c', '1'])",
+    "a shell": "1 / (os.system('true') == 0)",
+    "a process": "os.fork()",
+    "a pool": "multiprocessing.Pool(2)",
+    "the supervisor": "os.kill(SUPERVISOR, 9)",
+    "everybody": "os.kill(-1, 9)",
+    "processes of others": "1 / (len([p for p in os.listdir('/proc') if p.isdigit()]) > 2)",
+    "memory of others": "open('/proc/1/mem', 'rb').read(1)",
+    "the teacher's environment": "os.environ['GROKKIT_TEST_SECRET']",
+    "the environment of process 1": "1 / (b's3cret' in open('/proc/1/environ', 'rb').read())",
+    "its limits": "resource.setrlimit(resource.RLIMIT_CPU, (-1, -1))",
+    "its niceness": "os.nice(-5)",
+    "root": "os.setuid(0)",
+    "another group": "os.setgroups([0])",
     "a file of the package": f"open({grokkit.__file__!r}, 'a')",
-    "the folder above": "open('../left_behind', 'w')",
+    "the package's mode": f"os.chmod({str(walls.PACKAGE)!r}, 0o777)",
+    "the libraries' mode": "os.chmod(os.__file__, 0o777)",
+    "a library": "open(torch.__file__, 'a')",
+    "the user's files": f"os.listdir({str(Path.home() / '.ssh')!r})",
+    "the teacher's key": "open(KEY).read()",
+    "the hand-ins": "os.listdir(FOLDER)",
+    "another hand-in": "os.chmod(FOLDER, 0)",
+    "passwords": "open('/etc/passwd').read()",
+    "the root folder": "open('/left_behind', 'w')",
+    "the shared memory": "open('/dev/shm/x', 'w')",
+    "devices": "os.mknod('/tmp/sda', 0o60666, os.makedev(8, 0))",
+    "the kernel": "open('/proc/sys/kernel/core_pattern', 'w')",
+    "a huge file": "open('big', 'wb').truncate(2**40)",
+    "the disk": "[open(f'f{n}', 'wb').write(bytes(2**20)) for n in range(200)]",
+    "the memory": "bytearray(10**10)",
+    "a lot of open files": "[open('/dev/null') for _ in range(10**4)]",
+    "a locked trap": "os.mkfifo('/tmp/../pipe')",
 }
+"""What would be harm if it came to its end."""
 
 
-def test_a_students_process_reaches_nothing_but_its_own_folder(tmp_path: Path):
-    """Each attempt is made in one cell, and the answers say which of them worked."""
-    lines = ["worked = []"]
+def test_a_students_process_reaches_nothing(
+    box: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Each attempt is made in one cell, and the answer says which of them worked."""
+    monkeypatch.setenv("GROKKIT_TEST_SECRET", "s3cret")
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    server = socket.create_server(("127.0.0.1", 0))
+    lines = ["import multiprocessing, os, resource, socket, subprocess, sys, ctypes, torch"]
+    lines += ["from importlib import import_module"]
+    lines += [f"SUPERVISOR = {os.getpid()}"]
+    lines += [f"PORT = {server.getsockname()[1]}", f"FOLDER = {str(mine)!r}"]
+    lines += [f"KEY = {str(report.key_file())!r}", "libc = ctypes.CDLL(None)"]
+    lines += ["def mount():\n    if libc.mount(b'x', b'/tmp', b'tmpfs', 0, None): raise OSError"]
+    lines += ["def unmount(path):\n    if libc.umount2(path.encode(), 2): raise OSError"]
+    lines += ["worked = []"]
     for name, code in ATTEMPTS.items():
-        lines += ["try:", f"    {code}", f"    worked.append({name!r})", "except OSError: pass"]
-        lines += ["except ValueError: pass"]
-    lines += ["open('mine', 'w').write('x')", "import threading, secrets"]
-    lines += ["threading.Thread(target=secrets.token_hex).start()"]
+        lines += [
+            "try:",
+            f"    {code}",
+            f"    worked.append({name!r})",
+            "except BaseException: pass",
+        ]
+    lines += ["open('/tmp/mine', 'w').write('x')"]
     lines += ["def kl_to_oracle(a, i): raise KeyError(', '.join(worked) + '; of the above')"]
-    path = tmp_path / "01_sparse_tasks.ipynb"
-    nbformat.write(notebook(ex_1_2__answer="\n".join(lines)), path)
-    marks, taken = grade(path, EXERCISES / "01_sparse_tasks.ipynb", NAMES, LIMITS)
-    (told,) = [mark.feedback for mark in marks if mark.exercise == "ex_1_2"]
-    if taken != list(EVERYTHING):
-        pytest.skip(f"this machine cannot keep it from {set(EVERYTHING) - set(taken)}")
-    assert "KeyError: '; of the above'" in told, told
+    report.teachers_key()
+    with server:
+        marks = graded_alone(box, notebook(ex_1_2__answer="\n".join(lines)))
+    assert "KeyError: '; of the above'" in marks["ex_1_2"].feedback, marks["ex_1_2"].feedback
+    assert {marks[name].outcome for name in NAMES if name != "ex_1_2"} == {"correct"}
+    assert mine.stat().st_mode & 0o777 and not (mine / "x").exists()
 
 
-def test_too_long_and_too_much_written_end_a_notebook(tmp_path: Path):
-    (tmp_path / "big").write_bytes(b"x" * 3 * 2**20)
-    now = 1e12
-    assert _too_much(tmp_path, now, Limits(disk_mb=4)) == ""
-    assert _too_much(tmp_path, now, Limits(disk_mb=2)) == "it wrote more than 2 MB"
-    assert _too_much(tmp_path, 0.0, Limits(seconds=5)) == "it did not end within 80 s"
+# --- points without work ------------------------------------------------------------------
+
+TRICKS = {
+    "the judge's class": "import grokkit.classroom.checks.exercise as e\n"
+    "e.Exercise.judge = e.Exercise.__call__ = lambda self, *a: 'correct'",
+    "the check": "check = lambda *a: 'correct'",
+    "the check's module": "import grokkit.classroom\ngrokkit.classroom.check = lambda *a: True",
+    "a recorder": "import grokkit.classroom.checks.expect as x\nx.alike = lambda *a: True",
+    "the wire": "import grokkit.classroom.grading.peer as p\n"
+    "p.called = lambda f, a, k: ((a, k), [])",
+    "the codec": "import grokkit.classroom.grading.peer as p\n"
+    "p.encode = lambda *a: {'is': 'equal'}",
+    "numpy": "import numpy\nnumpy.allclose = lambda *a, **k: True",
+    "torch": "import torch\ntorch.allclose = torch.equal = lambda *a, **k: True",
+    "printed": 'print("ex_1_2: correct")\nprint(\'{"exercise": "ex_1_2", "outcome": "correct"}\')',
+    "a file": "open('grades.csv', 'w').write('me,ex_1_2,correct')",
+    "the error": "raise SystemExit('correct')",
+}
+"""Each is tried above four answers that are wrong."""
+
+OBJECTS = {
+    "equal to everything": "class E:\n  __eq__ = lambda s, o: True\n  __hash__ = lambda s: 1\n"
+    "answer = E()",
+    "a float that is": "class E(float):\n  __eq__ = lambda s, o: True\n"
+    "  __sub__ = lambda s, o: 0.0\n"
+    "  __hash__ = float.__hash__\nanswer = E(7)",
+    "a tensor that is": "import torch\nclass E(torch.Tensor):\n"
+    "  __torch_function__ = classmethod(lambda *a, **k: True)\n"
+    "answer = torch.ones(1).as_subclass(E)",
+    "an array that is": "import numpy as np\nclass E(np.ndarray):\n  __eq__ = lambda s, o: True\n"
+    "answer = np.ones(1).view(E)",
+    "nothing": "answer = float('nan')",
+    "a list in itself": "answer = []; answer.append(answer)",
+    "a printer": "class E:\n  def __repr__(self): raise SystemExit\nanswer = E()",
+    "a number of many digits": "answer = 10 ** 10_000",
+    "half a character": "answer = '\\ud800'",
+    "a great deal": "answer = 'x' * 40_000_000",
+    "a class": "answer = dict",
+    "a generator": "answer = (x for x in range(10**9))",
+    "a bomb": "answer = __import__('torch').zeros(1).expand(10**12)",
+}
+"""Each is what four functions return."""
 
 
-def test_a_notebook_of_a_gigabyte_is_not_read(tmp_path: Path):
-    path = tmp_path / "01_sparse_tasks.ipynb"
-    path.touch()
-    os.truncate(path, LARGEST_NOTEBOOK + 1)
-    marks, taken = grade(path, EXERCISES / "01_sparse_tasks.ipynb", NAMES, LIMITS)
-    assert {mark.outcome for mark in marks} == {"unreadable"} and taken == []
+def wrong_answers(before: str, value: str) -> nbformat.NotebookNode:
+    """A notebook whose every answer is a function that returns something wrong."""
+    names = [exercise.answers[0] for exercise in CHAPTER.exercises]
+    made = notebook(solve=False)
+    for exercise, name in zip(NAMES, names, strict=True):
+        (cell,) = [cell for cell in made.cells if cell.id == f"{exercise}-answer"]
+        cell.source = f"def {name}(*args):\n    return {value}"
+    first = next(cell for cell in made.cells if cell.cell_type == "code")
+    first.source += f"\n{before}"
+    return made
+
+
+def test_no_trick_earns_a_point(box: Sandbox):
+    before = ["answer = 7.0"]
+    for code in TRICKS.values():
+        before += [
+            "try:",
+            *(f"    {line}" for line in code.splitlines()),
+            "except BaseException: pass",
+        ]
+    marks = graded_alone(box, wrong_answers("\n".join(before), "answer"))
+    assert {marks[name].outcome for name in NAMES} <= {"wrong", "stopped", "raised"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("trick", TRICKS)
+def test_no_trick_alone_earns_a_point(box: Sandbox, trick: str):
+    marks = graded_alone(box, wrong_answers(f"answer = 7.0\n{TRICKS[trick]}", "answer"))
+    assert "correct" not in {marks[name].outcome for name in NAMES}
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_no_object_earns_a_point_or_ends_the_judge(name: str):
+    """Without a sandbox: two ends of a conversation in one process."""
+    names: dict[str, Any] = {}
+    exec(f"{OBJECTS[name]}\ndef function(*args): return answer", names)
+    ours, theirs = socket.socketpair()
+    peer = Peer(theirs, {"get": lambda _: names["function"]})
+    thread = threading.Thread(target=peer.serve, daemon=True)
+    thread.start()
+    with ours, theirs:
+        answer = Peer(ours, {}).ask("get")
+        for exercise in NAMES:
+            result = getattr(check, exercise).judge(answer)
+            assert result.outcome in ("wrong", "raised")
+            assert len(result.line()) < 20_000
+        ours.shutdown(socket.SHUT_RDWR)
+        thread.join(timeout=60)
+
+
+def test_the_inputs_known_by_heart_earn_nothing():
+    """The answers to what a check asks at home do not serve when it draws anew."""
+    names: dict[str, Any] = {"torch": torch}
+    (cell,) = [cell for cell in notebook().cells if cell.id == "ex_1_2-answer"]
+    exec(cell.source, names)
+    heart: dict[str, Any] = {}
+
+    def at_home(*args: Any) -> Any:
+        return heart.setdefault(repr(args), names["kl_to_oracle"](*args))
+
+    assert check.ex_1_2.judge(at_home).outcome == "correct"
+    assert check.ex_1_2.judge(lambda *args: heart.get(repr(args))).outcome == "correct"
+    assert check.ex_1_2.judge(lambda *args: heart.get(repr(args)), seed=12345).outcome == "wrong"
+
+
+def test_what_a_check_draws_differs_between_notebooks_and_not_between_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    seeds: list[int] = []
+
+    def grade(self: Sandbox, notebook: bytes, checks: dict[str, str], seed: int) -> list[Mark]:
+        seeds.append(seed)
+        return [Mark(name, "correct") for name in checks]
+
+    monkeypatch.setattr(Sandbox, "grade", grade)
+    for number in range(2):
+        made = notebook(ex_1_2__answer=f"# {number}")
+        nbformat.write(made, handed_in(tmp_path / "class") / f"s{number}_{STEM}.ipynb")
+    for name in ("a.csv", "b.csv"):
+        grade_class(tmp_path / "class", EXERCISES, tmp_path / name, Sandbox())
+    assert seeds[:2] == seeds[2:] and seeds[0] != seeds[1]
+
+
+# --- walls --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "patched", "said"),
+    [
+        ("bubblewrap", ("shutil.which", lambda name: None), "not installed"),
+        ("bubblewrap", ("sys.platform", "darwin"), "needs Linux"),
+        ("basic", ("resource", None), "no limits"),
+    ],
+)
+def test_without_walls_nothing_is_run_and_the_ways_on_are_named(
+    kind: walls.Kind,
+    patched: tuple[str, Any],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):
+    monkeypatch.setattr(f"grokkit.classroom.grading.walls.{patched[0]}", patched[1])
+    monkeypatch.setattr(subprocess, "Popen", None)
+    assert main(["grade", str(tmp_path), "--walls", kind]) == 2
+    told = capsys.readouterr().err
+    assert said in told and "--walls=basic" in told and "container" in told
+
+
+def test_a_bubblewrap_that_does_not_work_is_found_out_by_trying(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    fake = tmp_path / "bwrap"
+    fake.write_text("#!/bin/sh\necho 'setting up uid map: Permission denied' >&2\nexit 1\n")
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    with pytest.raises(SettingError, match="setting up uid map: Permission denied"):
+        sandbox("bubblewrap", LIMITS)
+
+
+def test_walls_that_leak_are_refused(monkeypatch: pytest.MonkeyPatch):
+    """Here none but the limits stand, and it is asked for more."""
+    holes = [{"holes": ["it has a network", "it sees the checks"]}]
+    monkeypatch.setattr(Sandbox, "_run", lambda *_: (holes, ""))
+    monkeypatch.setattr(walls, "why_not", lambda kind: "")
+    with pytest.raises(SettingError, match="it has a network; it sees the checks"):
+        sandbox("bubblewrap", LIMITS)
+    assert sandbox("basic", LIMITS).kind == "basic"
+
+
+@pytest.mark.slow
+def test_systemd_bounds_memory_where_it_can(
+    box: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    fake = tmp_path / "systemd-run"
+    fake.write_text('#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done; shift; exec "$@"\n')
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    assert sandbox("bubblewrap", LIMITS).cgroup
+    fake.write_text("#!/bin/sh\nexit 1\n")
+    assert not sandbox("bubblewrap", LIMITS).cgroup
+
+
+def test_the_basic_walls_grade_too():
+    try:
+        basic = sandbox("basic", LIMITS)
+    except SettingError as refused:
+        assert os.getuid() == 0 and "nobody, who cannot read" in str(refused)
+        pytest.skip(str(refused))
+    marks = graded_alone(basic, notebook(ex_1_2__answer=f"import os; os.fork()\n{WRONG}"))
+    assert [marks[name].outcome for name in NAMES] == ["correct", "raised", "correct", "correct"]
+
+
+def test_one_who_sleeps_is_ended_by_the_clock(monkeypatch: pytest.MonkeyPatch, box: Sandbox):
+    monkeypatch.setattr(Limits, "patience", 6)
+    marks = graded_alone(box, notebook(ex_1_2__answer="import time; time.sleep(10**6)"))
+    assert marks["ex_1_1"].outcome == "correct"
+    assert marks["ex_1_2"] == Mark("ex_1_2", "stopped", "it did not end within 6 s")
+
+
+# --- cells --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def learner(monkeypatch: pytest.MonkeyPatch) -> Notebook:
+    """A notebook in this process, which is left as it was."""
+    monkeypatch.setattr("builtins.input", input)
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
+    return Notebook()
+
+
+@pytest.mark.parametrize(
+    ("cell", "skipped"),
+    [
+        ("x = 3", []),
+        ("%matplotlib inline\nx = 3", ["%matplotlib inline"]),
+        ("pip install a b\nx = 3", ["%pip install a b"]),
+        ("!ls\nx = 3", ["!ls"]),
+        ("y = !ls\nx = 3 + len(y)", ["!ls"]),
+        ("%%time\nx = 3", []),
+        ("%time x = 3", []),
+        ("x = 3\nint?", ["%pinfo int"]),
+        ("import nobody.has.this as n; n.go().on; x = 3", ["import nobody (not installed here)"]),
+        (
+            "from nobody import a, b\nx = 3 if not a() else b",
+            ["import nobody (not installed here)"],
+        ),
+        ("from nobody import *\nx = 3", ["import nobody (not installed here)"]),
+        ("import asyncio\nx = await asyncio.sleep(0, 3)", []),
+        ("x = int(input('n?')) + 2", ["input('n?'), answered with 1"]),
+        ("display('x'); get_ipython().magic.x; x = 3", []),
+        ("from __future__ import annotations\ndef f(a: nobody): pass\nx = 3", []),
+        ("from dataclasses import dataclass\n@dataclass\nclass A:\n  a: int = 3\nx = A().a", []),
+        ("x = 3\r\ny = 4", []),
+    ],
+)
+def test_what_classes_use_does_no_harm(learner: Notebook, cell: str, skipped: list[str]):
+    assert learner.run(cell) == ""
+    assert learner.get("x") == (True, 3) and learner.skipped == skipped
+
+
+@pytest.mark.parametrize(
+    ("cell", "error"),
+    [
+        ("%%bash\nrm -rf /", ""),
+        ("1 / 0", "ZeroDivisionError: division by zero"),
+        ("raise SystemExit(1)", "SystemExit: 1"),
+        ("while True: input()", "EOFError: nobody is there to answer"),
+        ("def f(:", "SyntaxError"),
+        ("def f():\n  import nobody\nf()", "ModuleNotFoundError"),
+    ],
+)
+def test_a_cell_that_fails_says_so(learner: Notebook, cell: str, error: str):
+    assert learner.run(cell).startswith(error) and learner.get("x") == (False, None)
+
+
+def cells(*found: dict[str, Any]) -> bytes:
+    return json.dumps({"cells": [{"cell_type": "code", **cell} for cell in found]}).encode()
+
+
+@pytest.mark.parametrize(
+    ("data", "wanted"),
+    [
+        (cells({"source": "x", "id": "ex_1_2-check"}), [("ex_1_2", "x")]),
+        (cells({"source": ["a\r\n", "b"], "id": "q"}), [("", "a\nb")]),
+        (
+            cells({"source": "x", "metadata": {"nbgrader": {"grade_id": "ex_1_2-check"}}}),
+            [("ex_1_2", "x")],
+        ),
+        (cells({"source": "check.ex_1_2(f)"}), [("ex_1_2", "check.ex_1_2(f)")]),
+        (
+            cells({"source": "check.ex_1_2(f)"}, {"source": "y", "id": "ex_1_2-check"}),
+            [("", "check.ex_1_2(f)"), ("ex_1_2", "y")],
+        ),
+        (b"\xef\xbb\xbf" + cells({"source": "x"}), [("", "x")]),
+    ],
+)
+def test_a_check_cell_is_known_by_ids_then_by_its_text(data: bytes, wanted: list[tuple[str, str]]):
+    assert code_cells(data) == wanted
 
 
 # --- whose notebook, and of which chapter -------------------------------------------------
 
 
-def test_students_are_folders_or_files_and_links_are_left_alone(tmp_path: Path):
-    names = {
-        "ada/01_sparse_tasks.ipynb": ("ada", True),
-        "ben/week 1/my 01.ipynb": ("ben", True),
-        "eva_01_sparse_tasks.ipynb": ("eva", True),
-        "01-joe.ipynb": ("joe", True),
-        "kim/notes.ipynb": ("kim", False),
-    }
-    for name in names:
+def handed_in(folder: Path) -> Path:
+    """A folder with such files."""
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+BY_IDS = '{"cells": [{"id": "ex_1_1-answer"}, {"id": "ex_1_1-check"}, {"id": "ex_2_1-x"}]}'
+OWNERS = {
+    "ada/01_sparse_tasks.ipynb": ("ada", "01"),
+    "ben/week 1/my 02.ipynb": ("ben", "02"),
+    "eva_01_sparse_tasks.ipynb": ("eva", "01"),
+    "eva_01_sparse_tasks (1).ipynb": ("eva", "01"),
+    "eva_01_sparse_tasks-1.ipynb": ("eva", "01"),
+    "eva_01_sparse_tasks-Copy1.ipynb": ("eva", "01"),
+    "eva_01_sparse_tasks - Copy.ipynb": ("eva", "01"),
+    "01-joe.ipynb": ("joe", "01"),
+    "07_01_sparse_tasks.ipynb": ("07", "01"),
+    "s07.ipynb": ("s07", "01 by its ids"),
+    "s08.ipynb": ("s08", "01 by its ids"),
+    "kim/notes.ipynb": ("kim", ""),
+    "Li Na_4711_assignsubmission_file_/01_sparse_tasks.ipynb": ("Li Na", "01"),
+    "group-1_02_attention_as_a_posterior.ipynb": ("group-1", "02"),
+    unicodedata.normalize("NFD", "Zoë_01_sparse_tasks.ipynb"): ("Zoë", "01"),
+    unicodedata.normalize("NFD", "Zoë_02.ipynb"): ("Zoë", "02"),
+}
+
+
+def test_students_and_chapters_are_told_from_folders_names_and_ids(tmp_path: Path):
+    for name, (_, chapter) in OWNERS.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text("{}")
-    by_ids = tmp_path / "lou.ipynb"
-    nbformat.write(notebook(), by_ids)
+        (tmp_path / name).write_text(BY_IDS if "ids" in chapter else "{}")
+    chapters = sheets(EXERCISES)
+    for one in submissions(tmp_path, chapters):
+        (wanted,) = [
+            owner
+            for name, owner in OWNERS.items()
+            if unicodedata.normalize("NFC", name) == one.name
+        ]
+        sheet = one.sheet(one.read(), chapters)
+        assert (one.student, sheet.stem[:2] if sheet else "") == (wanted[0], wanted[1][:2]), (
+            one.name
+        )
+
+
+def test_what_is_not_read_is_listed_and_a_zip_is_not_unpacked(tmp_path: Path):
+    good = tmp_path / "lou.ipynb"
+    good.write_text("{}")
+    for name in (".ipynb_checkpoints", "__MACOSX"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "pat_01.ipynb").write_text("{}")
     (tmp_path / "mal").symlink_to(ROOT)
-    (tmp_path / "ned_01.ipynb").symlink_to(by_ids)
+    (tmp_path / "ned_01.ipynb").symlink_to(good)
     os.mkfifo(tmp_path / "oda_01.ipynb")
-    (tmp_path / ".ipynb_checkpoints").mkdir()
-    (tmp_path / ".ipynb_checkpoints" / "pat_01.ipynb").write_text("{}")
+    (tmp_path / "script.py").write_text("")
+    (tmp_path / "broken.zip").write_text("PK no")
+    with zipfile.ZipFile(tmp_path / "slip.zip", "w") as archive:
+        archive.writestr("../../evil_01.ipynb", "{}")
+        archive.writestr("/abs/01_x.ipynb", "{}")
+    with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("01_x.ipynb", b" " * (LARGEST_NOTEBOOK + 1))
+    with zipfile.ZipFile(tmp_path / "many.zip", "w") as archive:
+        for number in range(300):
+            archive.writestr(f"{number}.ipynb", "{}")
+    deep = tmp_path / "deep"
+    for _ in range(300):
+        deep /= "d"
+    os.makedirs(deep)
+    before = sorted(os.listdir(tmp_path.parent))
     found = submissions(tmp_path, sheets(EXERCISES))
-    said = {str(s.path.relative_to(tmp_path)): (s.student, s.sheet is not None) for s in found}
-    assert said == {**names, "lou.ipynb": ("lou", True)}
+    why = {one.name: one.why_not for one in found if one.why_not}
+    assert why.pop("broken.zip").startswith("a .zip that cannot be read")
+    assert why.pop("many.zip/200.ipynb ...").startswith("more than 200 files")
+    assert why == {
+        "mal": "a link",
+        "ned_01.ipynb": "a link",
+        "oda_01.ipynb": "no regular file",
+        "script.py": "no notebook (.ipynb)",
+    }
+    read = {one.name: one for one in found if not one.why_not}
+    slips = [one for one in found if one.name.startswith("slip.zip")]
+    assert {one.student for one in slips} == {"slip"}
+    with pytest.raises(Unreadable, match="more than"):
+        read["bomb.zip/01_x.ipynb"].read()
+    assert sorted(os.listdir(tmp_path.parent)) == before
 
 
-def test_a_folder_without_notebooks_is_refused(tmp_path: Path, capsys):
+def test_a_folder_without_notebooks_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setattr(supervise, "sandbox", Sandbox)
     for words, complaint in (
         ([str(tmp_path)], "folder: got"),
         ([str(tmp_path / "no")], "folder: got"),
         ([str(tmp_path), "--exercises", str(tmp_path)], "exercises: got"),
         ([str(tmp_path), "--seconds", "1"], "seconds: got 1; allowed"),
         ([str(tmp_path), "--jobs", "0"], "jobs: got 0; allowed"),
+        ([str(tmp_path), "--roster", str(tmp_path / "no.csv")], "roster: got"),
     ):
         rest = [] if "--exercises" in words else ["--exercises", str(EXERCISES)]
         assert main(["grade", *words, *rest]) == 2
         assert complaint in capsys.readouterr().err
 
 
-# --- the file of marks and the table ------------------------------------------------------
+# --- the file of marks --------------------------------------------------------------------
+
+KEY = b"the teacher's"
 
 
-def row(student: str, exercise: str, points: int, **more: Any) -> Row:
+def row(student: str, exercise: str, points: float, **more: Any) -> Row:
     outcome = "correct" if points else "wrong"
-    values = {"notebook": "n", "outcome": outcome, "of": 2, "feedback": "", "fingerprint": "f"}
-    return Row(student=student, exercise=exercise, points=points, **{**values, **more})
+    values = {"notebook": "n", "outcome": outcome, "of": 2, "feedback": ""}
+    made = Row(
+        **{
+            "student": student,
+            "exercise": exercise,
+            "points": points,
+            "fingerprint": "",
+            **values,
+            **more,
+        }
+    )
+    return Row(**{**vars(made), "fingerprint": made.sealed(KEY, "d")})
 
 
 def test_the_file_is_read_as_it_was_written_and_harmless_in_a_spreadsheet(tmp_path: Path):
     path = tmp_path / "grades.csv"
-    assert report.read(path) == []
-    rows = [row("ada", "ex_1_1", 2), row("=1+1", "ex_1_1", 0, feedback="@x, \n\x1b[31m red")]
+    assert report.read(path, KEY) == []
+    rows = [row("ada", "ex_1_1", 2), row("'=1+1", "ex_1_1", 0, feedback="@x, \n\x1b[31m red")]
     report.write(path, rows)
-    assert report.read(path)[0] == rows[0]
-    assert report.read(path)[1].student == "'=1+1"
-    assert report.read(path)[1].feedback == "'@x,   [31m red"
-    path.write_text("name,mark\nada,1\n")
-    with pytest.raises(SettingError, match=r"out: got .*; allowed: a new file"):
-        report.read(path)
-    assert path.read_text() == "name,mark\nada,1\n"
+    assert report.read(path, KEY)[0] == rows[0]
+    assert report.read(path, KEY)[1].feedback == "'@x,   [31m red"
+    assert report.harmless("=1+1") == "'=1+1"
+
+
+SPREADSHEETS: dict[str, Callable[[str], bytes]] = {
+    "a BOM": lambda text: text.encode("utf-8-sig"),
+    "semicolons": lambda text: text.replace(",", ";").encode(),
+    "tabs": lambda text: text.replace(",", "\t").encode(),
+    "cp1252": lambda text: text.encode("cp1252"),
+    "Windows": lambda text: text.replace("\n", "\r\n").encode(),
+    "a comma in numbers": lambda text: text.replace(",", ";").replace(";2;2;", ";2,0;2;").encode(),
+    "empty rows": lambda text: (text + ",,,,,,,\n").encode(),
+}
+
+
+@pytest.mark.parametrize("how", SPREADSHEETS)
+def test_a_file_that_a_spreadsheet_saved_is_read(tmp_path: Path, how: str):
+    path = tmp_path / "grades.csv"
+    rows = [row("Zoë", "ex_1_1", 2), row("ben", "ex_1_1", 0)]
+    report.write(path, rows)
+    path.write_bytes(SPREADSHEETS[how](path.read_text(encoding="utf-8")))
+    assert report.read(path, KEY) == rows
+
+
+FORGED: dict[str, Callable[[str], str]] = {
+    "another file": lambda text: "name,mark\nada,1\n",
+    "another student": lambda text: text.replace("ada", "mal"),
+    "another exercise": lambda text: text.replace("ex_1_1", "ex_1_2"),
+    "another notebook": lambda text: text.replace(",n,", ",m,"),
+    "another fingerprint": lambda text: text.replace("xd.", "xe."),
+    "no points": lambda text: text.replace(",2,2,", ",,2,"),
+    "a field too long": lambda text: text.replace("correct", "x" * 200_000),
+    "a column less": lambda text: text.replace("student,", "").replace("ada,", ""),
+}
+
+
+@pytest.mark.parametrize("how", FORGED)
+def test_a_foreign_or_forged_file_is_refused_and_stays(tmp_path: Path, how: str):
+    path = tmp_path / "grades.csv"
+    report.write(path, [row("ada", "ex_1_1", 2)])
+    path.write_text(FORGED[how](path.read_text()))
+    before = path.read_bytes()
+    with pytest.raises(SettingError, match="out: got"):
+        report.read(path, KEY)
+    assert path.read_bytes() == before
+
+
+def test_the_marks_of_another_week_stay_and_those_in_the_class_are_not_believed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(
+        Sandbox,
+        "grade",
+        lambda self, data, checks, seed: [Mark(name, "correct") for name in checks],
+    )
+    out = tmp_path / "grades.csv"
+    for number in (1, 2):
+        week = handed_in(tmp_path / f"week {number}")
+        (week / f"ada_0{number}.ipynb").write_text("{}")
+        rows = grade_class(week, EXERCISES, out, Sandbox())
+    assert sorted({one.exercise[:4] for one in rows}) == ["ex_1", "ex_2"]
+    assert report.read(out, report.teachers_key()) == rows
+    shutil.copy(out, tmp_path / "week 1")
+    with pytest.raises(SettingError, match="outside of"):
+        grade_class(tmp_path / "week 1", EXERCISES, tmp_path / "week 1" / "grades.csv", Sandbox())
+
+
+def test_two_graders_do_not_overwrite_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    week = handed_in(tmp_path / "class")
+    (week / "ada_01.ipynb").write_text("{}")
+
+    def grade(self: Sandbox, *_: Any) -> list[Mark]:
+        with pytest.raises(SettingError, match="no other `grokkit grade`"):
+            grade_class(week, EXERCISES, tmp_path / "grades.csv", self)
+        return [Mark(name, "correct") for name in NAMES]
+
+    monkeypatch.setattr(Sandbox, "grade", grade)
+    assert len(grade_class(week, EXERCISES, tmp_path / "grades.csv", Sandbox())) == 4
+
+
+def test_one_that_cannot_be_graded_ends_nobody_elses_grading(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def grade(self: Sandbox, notebook: bytes, checks: dict[str, str], seed: int) -> list[Mark]:
+        if b"mal" in notebook:
+            raise RuntimeError("nobody foresaw this")
+        return [Mark(name, "correct", "x" * 10_000) for name in checks]
+
+    monkeypatch.setattr(Sandbox, "grade", grade)
+    folder = handed_in(tmp_path / "class")
+    for name in ("ada", "mal", "zoe"):
+        (folder / f"{name}_01.ipynb").write_text(f'{{"by": "{name}"}}')
+    rows = grade_class(folder, EXERCISES, tmp_path / "grades.csv", Sandbox())
+    told = {one.student: one.outcome for one in rows}
+    assert told == {"ada": "correct", "mal": "unreadable", "zoe": "correct"}
+    assert max(len(one.feedback) for one in rows) == LONGEST_FEEDBACK
+    # What failed here is tried again, and what was marked before does not suffer from it.
+    monkeypatch.setattr(Sandbox, "grade", lambda *_: [Mark(n, "correct") for n in NAMES])
+    out = tmp_path / "grades.csv"
+    assert {one.outcome for one in grade_class(folder, EXERCISES, out, Sandbox())} == {"correct"}
+    report.write(
+        out,
+        [
+            one
+            for one in report.read(out, report.teachers_key())
+            if (one.student, one.exercise) != ("mal", "ex_1_1")
+        ],
+    )
+    monkeypatch.setattr(Sandbox, "grade", grade)
+    rows = grade_class(folder, EXERCISES, out, Sandbox())
+    told = [one.outcome for one in rows if one.student == "mal"]
+    assert told == ["unreadable", "correct", "correct", "correct"]
 
 
 def test_the_table_has_a_line_a_student_and_the_better_of_two_counts():
     rows = [
         row("ada", "ex_1_1", 2),
         row("ada", "ex_1_1", 0, notebook="older"),
-        row("ada", "ex_2_1", 2),
+        row("ada", "ex_2_1", 1.5),
         row("ben", "ex_1_1", 0, outcome="stopped"),
     ]
-    assert report.table(rows).splitlines() == [
-        "student  ch. 01  ch. 02  points  to look at",
-        "ada      2/2     2/2     4/4",
-        "ben      0/2     -       0/2     stopped",
+    assert roster.table(roster.students(rows)).splitlines() == [
+        "student  total  points possible  chapter 01  chapter 02  status",
+        "ada      3.5    4                2           1.5         handed in",
+        "ben      0      2                0           -           stopped",
     ]
+
+
+# --- the roster ---------------------------------------------------------------------------
+
+MOODLE = (
+    "First name,Last name,ID number,Email address\nAda,Lovelace,4711,ada@uni.example\n"
+    "Ada,Byron,4712,byron@uni.example\nZoë,Müller-Lüdenscheidt,4713,zoe@uni.example\n"
+)
+CANVAS = (
+    "Student,ID,SIS User ID,SIS Login ID,Section\n    Points Possible,,,,\n"
+    '"Lovelace, Ada",815,4711,alove,A\n"Byron, Ada",816,4712,abyron,A\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "found"),
+    [
+        (MOODLE, "Ada Lovelace", 0),
+        (MOODLE, "lovelace_ada", 0),
+        (MOODLE, "4712", 1),
+        (MOODLE, "byron", 1),
+        (MOODLE, "zoe", 2),
+        (MOODLE, "Zoe Muller-Ludenscheidt", 2),
+        (MOODLE, "Ada", None),
+        (MOODLE, "s4711", None),
+        (CANVAS, "lovelaceada_815_99120_1", 0),
+        (CANVAS, "byronada_LATE_816_99121", 1),
+        (CANVAS, "abyron", 1),
+        (CANVAS, "Somebody Else", None),
+    ],
+)
+def test_a_student_is_found_in_the_roster(tmp_path: Path, text: str, name: str, found: int | None):
+    path = tmp_path / "students.csv"
+    path.write_text(text, encoding="utf-8")
+    people = roster.students([row(name, "ex_1_1", 2)], path)
+    owners = [number for number, one in enumerate(people) if one.rows]
+    known = len(people) - (found is None)
+    assert owners == [known if found is None else found] and known in (2, 3)
+
+
+def test_the_report_keeps_the_rosters_columns_and_its_pages_are_harmless(tmp_path: Path):
+    path = tmp_path / "students.csv"
+    path.write_text(CANVAS)
+    told = "wrong | ![x](http://spy) | <script>alert(1)</script> | ``` | # title"
+    rows = [
+        row("alove", "ex_1_1", 2),
+        row("4711", "ex_1_2", 0, feedback=told),
+        row("../../mal", "ex_1_1", 2),
+    ]
+    everybody = roster.students(rows, path)
+    roster.write(tmp_path / "report", everybody)
+    assert [one.name for one in everybody if not one.rows] == ["Byron, Ada, 816"]
+    assert [one.name for one in everybody if not one.known] == ["../../mal"]
+    lines = list(csv.DictReader(io.StringIO((tmp_path / "report" / "students.csv").read_text())))
+    assert list(lines[0])[:5] == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
+    assert [(line["Student"], line[roster.TOTAL], line[roster.POSSIBLE]) for line in lines] == [
+        ("Lovelace, Ada", "2", "4"),
+        ("Byron, Ada", "", ""),
+        ("../../mal", "2", "2"),
+    ]
+    pages = sorted(os.listdir(tmp_path / "report" / "feedback"))
+    assert len(pages) == 2 and all("/" not in name for name in pages)
+    page = next(p for p in (tmp_path / "report" / "feedback").iterdir() if "mal" not in p.name)
+    body = page.read_text().split("wrong, 0 of 2")[1].strip("\n")
+    assert all(line.startswith("    ") for line in body.splitlines())
+
+
+def test_a_file_that_is_no_roster_is_refused(tmp_path: Path):
+    path = tmp_path / "students.csv"
+    path.write_text("colour,size\nred,3\n")
+    with pytest.raises(SettingError, match="roster: got"):
+        roster.students([], path)
 
 
 # --- values that travel -------------------------------------------------------------------
@@ -334,13 +1065,13 @@ def travelled(value: Any) -> Any:
         ...,
         1 + 2j,
         (1, [2, (3,)], {"a": {4}, 5: None}),
+        Fraction(-2, 3),
         slice(1, None, 2),
         range(3),
         torch.float64,
         len,
         grokkit.presets["live"],
         grokkit.presets["live"].task,
-        OutputGradientBounds(1.0, 2.0, 3.0),
     ],
     ids=repr,
 )
@@ -349,14 +1080,12 @@ def test_a_value_arrives_as_it_was(value: Any):
     assert arrived == value and type(arrived) is type(value)
 
 
-def test_arrays_tensors_and_datasets_arrive_with_shape_and_type():
+def test_arrays_and_tensors_arrive_with_shape_and_type():
     tensor = torch.arange(6, dtype=torch.int16).reshape(2, 3).T
     assert torch.equal(travelled(tensor), tensor) and travelled(tensor).dtype is torch.int16
     array = np.array([[1.5, float("nan")]])
     np.testing.assert_array_equal(travelled(array), array)
     assert travelled(np.float32(0.1)) == np.float32(0.1)
-    data = xr.Dataset({"loss": (("run", "epoch"), np.ones((1, 2)))}, {"epoch": [0, 5]}, {"a": "b"})
-    assert travelled(data).identical(data)
     generator = torch.Generator().manual_seed(3)
     assert torch.equal(travelled(generator).get_state(), generator.get_state())
 
@@ -373,6 +1102,36 @@ def test_anything_else_arrives_as_its_print():
     assert "nested too deeply" in repr(travelled(nested))
 
 
+def test_values_of_a_class_of_ones_own_arrive_as_what_they_are_made_of():
+    class Mine(float):
+        pass
+
+    assert travelled(MappingProxyType({"a": Mine(2.0)})) == {"a": 2.0}
+    assert travelled(torch.eye(2).to_sparse()).tolist() == [[1, 0], [0, 1]]
+    arrived = travelled(grokkit.presets["live"])
+    assert travelled([arrived]) == [arrived]
+
+
+def test_the_specs_that_travel_are_dataclasses_of_the_package():
+    for name, kind in specs().items():
+        assert is_dataclass(kind) and kind.__module__.startswith("grokkit."), name
+    assert len(specs()) > 20
+
+
+def test_a_kind_of_ones_own_arrives_as_its_print():
+    @dataclass(frozen=True)
+    class Mine(ModularAddition):
+        pass
+
+    assert isinstance(travelled(Mine(p=7)), Opaque)
+
+
+def test_a_spec_that_cannot_be_made_is_no_spec():
+    tree = {"is": "spec", "name": "RunSpec", "parts": [["epochs", -1]]}
+    arrived = decode(tree, [], lambda number, name, of: len)
+    assert isinstance(arrived, Opaque) and "epochs" in repr(arrived)
+
+
 @pytest.mark.parametrize(
     "tree",
     [
@@ -382,10 +1141,17 @@ def test_anything_else_arrives_as_its_print():
         {"is": "array", "array": {"blob": 0, "dtype": "O", "shape": [1]}},
         {"is": "array", "array": {"blob": 7, "dtype": "<f8", "shape": [1]}},
         {"is": "array", "array": {"blob": 0, "dtype": "<f8", "shape": [10**12]}},
-        {"is": "dataclass", "name": "os:system", "parts": []},
-        {"is": "dataclass", "name": "grokkit.cli.__main__:main", "parts": []},
-        {"is": "dataclass", "name": "grokkit.errors:refuse", "parts": []},
-        {"is": "dataclass", "name": "grokkit.engine.spec:RunSpec", "parts": [["epochs", -1]]},
+        {"is": "spec", "name": "os:system", "parts": []},
+        {"is": "spec", "name": "grokkit.errors:SettingError", "parts": [["field", 1]]},
+        {"is": "spec", "name": "grokkit.runtime.executors:_Process", "parts": []},
+        {"is": "spec", "name": "RunSpec.__init__", "parts": []},
+        {"is": "spec", "name": "Registry", "parts": []},
+        {"is": "spec", "name": ["RunSpec"], "parts": []},
+        {"is": "dataclass", "name": "RunSpec", "parts": []},
+        {"is": "fraction", "parts": [1, 0]},
+        {"is": "complex", "parts": ["1+1j", 2]},
+        {"is": "range", "parts": [0, 1, 0]},
+        {"is": "generator", "state": {"blob": 0, "dtype": "|u1", "shape": [8]}},
         {"is": "dtype", "name": "ones"},
         {"is": "dict", "parts": [[{"is": "list", "parts": []}, 1]]},
     ],

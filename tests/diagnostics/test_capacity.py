@@ -7,7 +7,7 @@ import torch
 
 from grokkit.diagnostics import lipschitz, mlp_norm
 from grokkit.model import Parameters
-from tests.model.cases import MODELS, TASKS, group, textbook_of
+from tests.model.cases import MODELS, TASKS, core_of, group
 
 CLASSIFIER, RESIDUAL = MODELS["1 heads softmax classifier"], MODELS["1 heads softmax residual"]
 
@@ -51,7 +51,7 @@ def test_no_two_logits_are_farther_apart_than_the_bound_allows(model):
     bound = lipschitz(model, weights)
     generator = torch.Generator().manual_seed(2)
     for run in range(weights.runs):
-        twin = textbook_of(model, weights, run)
+        twin = core_of(model, weights, run)
 
         def readout(h, twin=twin):
             inner = torch.relu(h @ twin.W_1 + twin.b_1) @ twin.W_2 + twin.b_2

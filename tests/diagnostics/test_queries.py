@@ -4,12 +4,12 @@ import pytest
 import torch
 from torch.testing import assert_close
 
+from grokkit.core.loss import cross_entropy
 from grokkit.diagnostics import attention_kl, starvation
 from grokkit.diagnostics.queries import mean_by_query, per_query
 from grokkit.diagnostics.separability import separability
 from grokkit.errors import SettingError
 from grokkit.model import Transformer
-from grokkit.model.loss import cross_entropy
 from tests.model.cases import MODELS, NEXT_TOKEN, group
 
 
@@ -20,7 +20,7 @@ def test_every_query_has_its_own_means():
     loss = cross_entropy(seen.logits, batch.targets)
     (slope,) = torch.autograd.grad(loss.sum(), seen.scores)
     with torch.no_grad():
-        found = per_query(batch, loss, seen.logits, seen.attention, slope)
+        found = per_query(batch, loss, seen.logits, seen.attention, seen.log_attention, slope)
     divergence = attention_kl(seen.attention, batch.oracle)
     for run in range(batch.runs):
         for query in range(batch.length):

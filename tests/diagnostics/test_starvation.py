@@ -6,12 +6,12 @@ import pytest
 import torch
 from torch.nn import functional
 
-from grokkit.bench.textbook import Textbook, objective
+from grokkit import core
 from grokkit.diagnostics import attention_gradient, score_gradient_norm
 from grokkit.engine import KLPrior, RunSpec
 from grokkit.engine.autograd_step import AutogradStep
 from grokkit.model import Transformer
-from tests.model.cases import MODELS, TASKS, group, textbook_of
+from tests.model.cases import MODELS, TASKS, core_of, group, objective, seen_by
 
 CASES = [
     ("alphabet", "1 heads softmax classifier"),
@@ -21,22 +21,24 @@ CASES = [
 ]
 
 
-def loss_from_products(twin: Textbook, products: torch.Tensor, tokens, targets) -> torch.Tensor:
-    """The textbook's loss, with M = W_Q W_K^T of each head as a parameter of its own."""
+def loss_from_products(
+    twin: core.Transformer, products: torch.Tensor, tokens, targets
+) -> torch.Tensor:
+    """The core's loss, with M = W_Q W_K^T of each head as a parameter of its own."""
     length = tokens.shape[1]
     positions = torch.arange(length)
     positions[-1] = len(twin.position_embedding) - 1
     x = twin.token_embedding[tokens] + twin.position_embedding[positions]
-    d_head = twin.spec.d_model // twin.spec.heads
+    d_head = twin.settings.d_model // twin.settings.heads
     scores = torch.einsum("ed,hdf,ejf->ehj", x[:, -1], products, x) / math.sqrt(d_head)
-    if twin.spec.attention == "softmax":
+    if twin.settings.attention == "softmax":
         attention = scores.softmax(dim=2)
     else:
         attention = scores.relu() / scores.relu().sum(dim=2, keepdim=True)
-    pooled = torch.einsum("ehj,ehjd->ehd", attention, twin.heads(x @ twin.W_V)).flatten(1)
-    if twin.spec.output_projection:
+    pooled = torch.einsum("ehj,ejhd->ehd", attention, twin.by_head(x @ twin.W_V)).flatten(1)
+    if twin.settings.output_projection:
         pooled = pooled @ twin.W_O
-    if twin.spec.readout == "classifier":
+    if twin.settings.readout == "classifier":
         logits = functional.relu(pooled @ twin.W_1 + twin.b_1) @ twin.W_2 + twin.b_2
     else:
         stream = x[:, -1] + pooled
@@ -60,9 +62,9 @@ def test_norms_are_those_of_autograds_gradients_of_the_cross_entropy_alone(task,
     instruments = Transformer(model, batch, weights.layout.length)
     ours = attention_gradient(instruments, weights, output.score_gradient)
     for run in range(batch.runs):
-        twin = textbook_of(model, weights, run)
+        twin = core_of(model, weights, run)
         tokens, targets = batch.tokens[run], batch.targets[run]
-        loss = objective(twin(tokens), targets)
+        loss = objective(seen_by(twin, tokens), targets)
         d_query, d_key = torch.autograd.grad(loss, (twin.W_Q, twin.W_K))
         assert ours.W_Q[run].item() == pytest.approx(d_query.norm().item(), rel=1e-10)
         assert ours.W_K[run].item() == pytest.approx(d_key.norm().item(), rel=1e-10)

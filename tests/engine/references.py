@@ -6,8 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import clip_grad_norm_
 
-from grokkit.engine.optimizers import SGD, Adam, AdamW, Lion, Muon, OptimizerSpec
-from grokkit.engine.optimizers.muon import hidden_matrices
+from grokkit.engine.optimizers import SGD, Adam, AdamW, Lion, Muon, OptimizerSpec, hidden_matrices
 from grokkit.model import Layout, Parameters
 
 

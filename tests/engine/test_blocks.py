@@ -8,7 +8,7 @@ from torch.testing import assert_close
 
 from grokkit.diagnostics import lipschitz, separability
 from grokkit.engine import RunSpec, Trainer, load_weights, presets, save_weights
-from grokkit.engine.optimizers.muon import hidden_matrices
+from grokkit.engine.optimizers import hidden_matrices
 from grokkit.errors import SettingError
 from grokkit.model import MLP_WEIGHTS, QK_WEIGHTS, Transformer, of_kinds
 from grokkit.runtime import spec_key, train

@@ -93,6 +93,7 @@ CHANGES: dict[str, Any] = {
     "causal": True,
     "init": "lecun",
     "toeplitz_length": 2.0,
+    "weight_streams": "one",
     # optimizers
     "learning_rate": 0.02,
     "weight_decay": 3.0,
@@ -242,6 +243,11 @@ def test_so_does_every_kind(part, kind, teachers):
         ({"distractors": "constant", "draws": 2}, "draws"),
         ({"length": 3, "draws": 2}, "draws"),
         ({"length": 3, "alphabet": 2}, "alphabet"),
+        ({"schedule": "annealed", "schedule_epochs": 5}, "schedule"),
+        ({"heads": 2, "head_reduction": "summed"}, "head_reduction"),
+        ({"target": "adversarial"}, "target"),
+        ({"norm_kind": "rms"}, "norm_kind"),
+        ({"norm_affine": False}, "norm_affine"),
     ],
 )
 def test_or_it_is_refused_where_it_would_do_nothing(settings, refused):

@@ -12,7 +12,7 @@ import torch
 from grokkit.engine import RunSpec, Trainer, capture, grid
 from grokkit.engine.capture import WARM_UP
 from grokkit.engine.memory import bytes_per_run, runs_that_fit
-from grokkit.engine.precision import master_dtype, products_in, rounded_product
+from grokkit.engine.precision import master_dtype, pinned, rounded_product
 from grokkit.errors import SettingError
 from grokkit.runtime.history import to_history
 from grokkit.runtime.run import groups
@@ -136,17 +136,18 @@ def test_bf16_is_refused_where_autograd_is_needed_and_tf32_on_a_cpu():
     with pytest.raises(SettingError, match=r"precision: got 'bf16'; allowed: .*autograd"):
         Trainer([SMALL.with_(precision="bf16", readout="residual")])
     with pytest.raises(SettingError, match=r"precision: got 'tf32'; allowed: .*CPU"):
-        Trainer([SMALL.with_(precision="tf32")]).advance()
+        Trainer([SMALL.with_(precision="tf32")])
 
 
 def test_tf32_is_switched_for_the_training_and_then_back():
-    before = torch.backends.cuda.matmul.allow_tf32
-    with products_in("tf32", CUDA):
-        assert torch.backends.cuda.matmul.allow_tf32
-        with products_in("float32", CUDA):
-            assert not torch.backends.cuda.matmul.allow_tf32
-        assert torch.backends.cuda.matmul.allow_tf32
-    assert torch.backends.cuda.matmul.allow_tf32 is before
+    products = torch.backends.cuda.matmul
+    before = products.fp32_precision
+    with pinned("tf32", CUDA):
+        assert products.fp32_precision == "tf32"
+        with pinned("float32", CUDA):
+            assert products.fp32_precision == "ieee"
+        assert products.fp32_precision == "tf32"
+    assert products.fp32_precision == before
 
 
 # --- groups -------------------------------------------------------------------------------
@@ -172,7 +173,10 @@ def test_runs_whose_train_sets_differ_in_size_are_not_stacked(monkeypatch):
     monkeypatch.setattr("grokkit.runtime.run.runs_that_fit", lambda spec, device: 100)
     specs = grid(SMALL.with_(p=3, split="unordered", train_fraction=0.65), seed=range(30))
     parts = groups(specs, CUDA)
-    sizes = [{len(spec.task.build(spec.seed).train) for spec in part} for part in parts]
+    sizes = [
+        {len(spec.task.build(spec.seed).train) for spec in part if isinstance(spec, RunSpec)}
+        for part in parts
+    ]
     assert all(len(size) == 1 for size in sizes)
     assert len(set.union(*sizes)) == len(sizes) > 1
 

@@ -3,11 +3,11 @@
 import pytest
 import torch
 
+from grokkit.core.loss import cross_entropy
 from grokkit.engine import Trainer
 from grokkit.engine.minibatches import Minibatches
 from grokkit.errors import SettingError
 from grokkit.model import Parameters, Transformer
-from grokkit.model.loss import cross_entropy
 from grokkit.runtime import train
 from grokkit.runtime.checkpoint import load_checkpoint, save_checkpoint
 from tests.engine.references import Reference

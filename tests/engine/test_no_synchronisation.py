@@ -79,7 +79,7 @@ def test_step_watch_optimizer_and_probes_ask_for_no_value(specs):
     with fake.mode:
         for record in (True, False):
             output = twin.step(0, record=record)
-            twin._watch(output.loss)
+            twin._flag_nonfinite(output.loss)
             twin._update()
             if record:
                 values = twin.probes(output)

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from grokkit import theory
 from grokkit.engine import Trainer
 from grokkit.engine.contraction import measure_contraction
-from grokkit.engine.optimizers import SGD, AdamW, Lion, Muon
-from grokkit.engine.optimizers.muon import hidden_matrices
+from grokkit.engine.optimizers import SGD, AdamW, Lion, Muon, hidden_matrices
 from grokkit.errors import SettingError
 from tests.engine.small import SMALL
 

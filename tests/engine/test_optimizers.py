@@ -8,6 +8,8 @@ import pytest
 import torch
 
 from grokkit.engine.optimizers import (
+    COEFFICIENTS,
+    ITERATIONS,
     SGD,
     Adam,
     AdamW,
@@ -15,12 +17,8 @@ from grokkit.engine.optimizers import (
     Muon,
     Optimizer,
     OptimizerSpec,
-    optimizers,
-)
-from grokkit.engine.optimizers.muon import (
-    COEFFICIENTS,
-    ITERATIONS,
     hidden_matrices,
+    optimizers,
     orthogonalise,
 )
 from grokkit.errors import SettingError

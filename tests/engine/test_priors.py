@@ -38,6 +38,12 @@ def penalty_of(prior: Prior, attention: torch.Tensor, batch: Batch, epoch: int =
     return prior.start([spec], batch)(seen, epoch).item()
 
 
+def seen_with(scores: torch.Tensor) -> Activations:
+    """Softmax attention with these scores, ``[run, example, pos, head]``, and nothing else."""
+    nothing = scores.detach().new_zeros(1, 1, 1)
+    return Activations(scores, scores.softmax(dim=2), nothing, nothing)
+
+
 def batch_of(informative: list[list[int]], query: list[int] | None = None) -> Batch:
     mask = torch.tensor([informative], dtype=torch.bool)
     oracle = mask.double() / mask.sum(dim=2, keepdim=True).clamp_min(1)
@@ -110,12 +116,9 @@ def test_examples_without_an_oracle_are_left_out_and_the_future_is_no_distractor
 def test_attention_that_is_exactly_0_gives_finite_gradients(prior):
     scores = torch.tensor([0.0, -2000.0, 3.0, -torch.inf]).view(1, 1, 4, 1).requires_grad_()
     batch = batch_of([[1, 1, 0, 0]], query=[2])
-    attention = scores.softmax(dim=2)
-    assert attention[0, 0, 1] == 0
-    nothing = torch.zeros(1, 1, 1)
-    prior.start([RunSpec(prior=prior)], batch)(
-        Activations(scores, attention, nothing, nothing), 0
-    ).sum().backward()
+    seen = seen_with(scores)
+    assert seen.attention[0, 0, 1] == 0
+    prior.start([RunSpec(prior=prior)], batch)(seen, 0).sum().backward()
     assert scores.grad is not None and scores.grad.isfinite().all()
 
 
@@ -124,13 +127,11 @@ def test_the_sparsity_penalty_pulls_scores_as_its_module_says():
         1, 1, 5, 1, dtype=torch.float64, generator=torch.Generator().manual_seed(0)
     )
     scores.requires_grad_()
-    alpha = scores.softmax(dim=2)
-    (slope,) = torch.autograd.grad(SparsityPrior().amount(alpha, None).sum(), scores)
-    alpha = alpha.detach()
+    (slope,) = torch.autograd.grad(SparsityPrior().amount(seen_with(scores), None).sum(), scores)
+    alpha = scores.detach().softmax(dim=2)
     torch.testing.assert_close(slope, 2 * alpha * (alpha.square().sum() - alpha))
-    alpha = scores.softmax(dim=2)
-    (slope,) = torch.autograd.grad(EntropyPrior().amount(alpha, None).sum(), scores)
-    alpha = alpha.detach()
+    (slope,) = torch.autograd.grad(EntropyPrior().amount(seen_with(scores), None).sum(), scores)
+    alpha = scores.detach().softmax(dim=2)
     entropy = -(alpha * alpha.log()).sum()
     torch.testing.assert_close(slope, -alpha * (alpha.log() + entropy))
 
@@ -183,7 +184,7 @@ def test_priors_move_attention_where_they_say():
         (dict(schedule_epochs=5), "schedule_epochs"),
         (dict(schedule="early"), "schedule_epochs"),
         (dict(schedule="early", schedule_epochs=0), "schedule_epochs"),
-        (dict(schedule="late", schedule_epochs=SMALL.epochs), "schedule_epochs"),
+        (dict(kl_strength=1.0, schedule="late", schedule_epochs=SMALL.epochs), "schedule_epochs"),
         (dict(schedule="sometimes"), "schedule"),
         (dict(target="query"), "target"),
         (dict(penalty_gradient="none"), "penalty_gradient"),
@@ -209,9 +210,9 @@ def test_an_adversary_needs_distractors():
 
 GROUPS = [
     [BASE.with_(kl_strength=beta, seed=seed, schedule="annealed", schedule_epochs=turn)
-     for beta, seed, turn in ((0.0, 0, 5), (0.5, 3, 9), (2.0, 1, 40))],
+     for beta, seed, turn in ((0.1, 0, 5), (0.5, 3, 9), (2.0, 1, 40))],
     [BASE.with_(kl_strength=beta, seed=seed, penalty_gradient="noise")
-     for beta, seed in ((0.0, 0), (0.5, 3), (2.0, 1))],
+     for beta, seed in ((0.1, 0), (0.5, 3), (2.0, 1))],
     [BASE.with_(prior="entropy", entropy_strength=s, seed=seed, penalty_gradient="shuffled")
      for s, seed in ((0.1, 4), (0.5, 0))],
     [BASE.with_(prior="sparsity", sparsity_strength=s, seed=seed, schedule="late",

@@ -20,9 +20,11 @@ REACH = {"noise": CONTROLLED, "shuffled": CONTROLLED, "noise-all": MOVED, "shuff
 def gradients(epoch: int = 0, dtype: torch.dtype = torch.float64, **settings) -> dict:
     """The whole gradient of three runs, by parameter."""
     batch, weights = group(TASKS["alphabet"], MODEL, dtype)
+    # A schedule of a prior without strength is refused.
+    strengths = (0.1, *STRENGTHS[1:]) if "schedule" in settings else STRENGTHS
     specs = [
         RunSpec(prior=KLPrior(beta, **settings), model=MODEL, seed=seed)
-        for beta, seed in zip(STRENGTHS, SEEDS, strict=True)
+        for beta, seed in zip(strengths, SEEDS, strict=True)
     ]
     AutogradStep(MODEL, batch, weights, ScheduledPenalty(specs, batch))(epoch)
     return {name: weights.gradient[name].clone() for name in weights}
@@ -88,7 +90,10 @@ def test_a_schedule_scales_the_control():
     none = gradients(10, penalty_gradient="noise", schedule="annealed", schedule_epochs=10)
     for name in CONTROLLED:
         torch.testing.assert_close(
-            half[name] - none[name], (whole[name] - none[name]) / 2, rtol=1e-9, atol=1e-14
+            (half[name] - none[name])[1:],
+            (whole[name] - none[name])[1:] / 2,
+            rtol=1e-9,
+            atol=1e-14,
         )
 
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from grokkit.engine import RunSpec, Trainer
-from grokkit.engine.priors.schedules import ScheduledStrength
+from grokkit.engine.priors.base import ScheduledStrength
 from grokkit.runtime import train
 from grokkit.runtime.checkpoint import load_checkpoint, save_checkpoint
 from tests.engine.small import SMALL, same

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 
-from grokkit.bench.textbook import objective
 from grokkit.engine import RunSpec, Trainer
 from grokkit.engine.probes import MEANING
 from grokkit.runtime.history import to_history
@@ -17,7 +16,7 @@ from grokkit.tasks import (
     ModularSubtraction,
     PrimeField,
 )
-from tests.model.cases import textbook_of
+from tests.model.cases import core_of, objective, seen_by
 
 TASKS = {
     "addition": ModularAddition(p=7, train_fraction=0.5),
@@ -47,16 +46,16 @@ def test_every_record_is_what_a_plain_computation_says(task, heads):
     model = trainer.specs[0].model
     for run, spec in enumerate(trainer.specs):
         data = spec.task.build(spec.seed)
-        twin = textbook_of(model, trainer.weights, run)
+        twin = core_of(model, trainer.weights, run)
         truth: dict[str, float] = {}
         for name, rows in (("train", data.train), ("test", data.test)):
-            seen = twin(rows.tokens)
+            seen = seen_by(twin, rows.tokens)
             truth[f"{name}_loss"] = objective(seen, rows.targets).item()
-            answers = seen.logits[:, -1].argmax(dim=1).tolist()
+            answers = seen.logits.argmax(dim=1).tolist()
             right = [a == t for a, t in zip(answers, rows.targets.tolist(), strict=True)]
             truth[f"{name}_accuracy"] = sum(right) / len(right)
-        seen = twin(data.train.tokens)
-        attention = seen.attention[:, :, -1]
+        seen = seen_by(twin, data.train.tokens)
+        attention = seen.attention
         mask = data.train.informative[:, None]
         truth["informative_mass"] = (attention * mask).sum(dim=2).mean().item()
         by_position = attention.mean(dim=1)
@@ -76,9 +75,9 @@ def test_every_record_is_what_a_plain_computation_says(task, heads):
         ):
             truth[f"{name}_gradient"] = gradient.norm().item()
         (slope,) = torch.autograd.grad(loss * len(data.train), seen.scores, retain_graph=True)
-        truth["score_gradient"] = slope[:, :, -1].flatten(1).norm(dim=1).mean().item()
+        truth["score_gradient"] = slope.flatten(1).norm(dim=1).mean().item()
         strength = spec.settings()["kl_strength"]
-        whole = objective(seen, data.train.targets, data.train.informative.double(), strength)
+        whole = objective(seen, data.train.targets, data.train.oracle.double(), strength)
         gradients = torch.autograd.grad(whole, list(twin.parameters()))
         truth["gradient_norm"] = math.sqrt(sum(g.square().sum().item() for g in gradients))
         for name, value in truth.items():
@@ -93,16 +92,16 @@ def test_every_record_is_what_a_plain_computation_says(task, heads):
                 else:
                     assert math.isnan(value)
         for i, rows in enumerate(data.extra.values()):
-            seen = twin(rows.tokens)
+            seen = seen_by(twin, rows.tokens)
             assert last["extra_loss"][run, i].item() == pytest.approx(
                 objective(seen, rows.targets).item(), rel=1e-12
             )
-            hits = (seen.logits[:, -1].argmax(dim=1) == rows.targets).sum().item()
+            hits = (seen.logits.argmax(dim=1) == rows.targets).sum().item()
             assert last["extra_accuracy"][run, i].item() == hits / len(rows)
         assert ("extra_mirrored_accuracy" in last) == bool(data.extra_mirrored)
         for i, (name, flags) in enumerate(data.extra_mirrored.items()):
             rows = data.extra[name]
-            hits = twin(rows.tokens).logits[:, -1].argmax(dim=1) == rows.targets
+            hits = seen_by(twin, rows.tokens).logits.argmax(dim=1) == rows.targets
             for kind, among in (("mirrored", flags), ("unmirrored", ~flags)):
                 value = last[f"extra_{kind}_accuracy"][run, i].item()
                 if among.any():

@@ -66,17 +66,6 @@ def test_its_two_splits_cost_the_same_and_are_measured_once(folder: Path):
     assert (len(left.specs), left.done) == (10, ()) and left.seconds > 0
 
 
-@pytest.mark.parametrize(
-    "given",
-    [{"workers": 2}, {"scheduler": "tcp://10.0.0.1:8786"}],
-    ids=lambda given: next(iter(given)),
-)
-def test_what_images_cannot_be_trained_by_is_refused_by_name(folder: Path, given: dict):
-    with pytest.raises(SettingError, match=rf"^{next(iter(given))}: got .* for images"):
-        reproduce(ROW, folder / "none", **given, progress=False)
-    assert not (folder / "none").exists()
-
-
 def test_nothing_trains_a_spec_of_another_kind(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)
     with pytest.raises(SettingError, match="spec: got 'str'; allowed: RunSpec, ImageSpec"):

@@ -11,7 +11,7 @@ import xarray as xr
 
 from grokkit.engine import RunSpec, Spec, load_weights
 from grokkit.experiments import ROWS, Row, Size
-from grokkit.images import ImageSpec, train_images
+from grokkit.images import ImageSpec
 from grokkit.runtime import train
 from grokkit.tickets import Pruning, draw, prune, save_ticket, shuffled
 
@@ -91,10 +91,7 @@ def history_of(
     specs = row.specs(size, seeds)
     if not specs:
         return None
-    images = [spec for spec in specs if isinstance(spec, ImageSpec)]
-    others = [spec for spec in specs if isinstance(spec, RunSpec)]
-    history = train_images(images) if images else train(others, workers=1, progress=False)
-    return row.label(history, size)
+    return row.label(train(specs, workers=1, progress=False), size)
 
 
 def understood(history: xr.Dataset, at: float = 0.5) -> xr.Dataset:

@@ -95,7 +95,7 @@ def test_the_stem_goes_by_the_shorter_side(cell, stem):
     spec = image_presets["small"].with_(grid_rows=1, cell_size=cell, width=1, batch_size=None)
 
     def first(spec: ImageSpec) -> str:
-        area = next(ImageTrainer(spec).network.parameters()).shape[2:]
+        area = next(ImageTrainer([spec]).network.parameters()).shape[2:]
         return f"{area[0]}x{area[1]}"
 
     assert first(spec) == stem

@@ -1,10 +1,13 @@
 """Small tasks and models that differ in everything that the model can tell apart."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
+from torch.func import functional_call
+from torch.nn import functional
 
-from grokkit.bench.textbook import Textbook
+from grokkit import core
 from grokkit.model import Batch, Layout, ModelSpec, Parameters
 from grokkit.tasks import (
     AutoregressiveParity,
@@ -79,16 +82,50 @@ def group(
     return batch, Parameters(layout, flat.to(dtype))
 
 
-def textbook_of(model: ModelSpec, weights: Parameters, run: int) -> Textbook:
-    """The textbook's model with the weights of one run."""
+def core_of(model: ModelSpec, weights: Parameters, run: int) -> core.Transformer:
+    """The core's network with the weights of one run."""
     n_tokens, length = (len(weights[f"{of}_embedding"][run]) for of in ("token", "position"))
     n_classes = weights["b_2" if model.readout == "classifier" else "W_U"].shape[-1]
-    twin = Textbook(model, n_tokens, length, n_classes, weights.flat.dtype)
-    return twin.load(weights, run)
+    settings = core.Model(**{name: getattr(model, name) for name in vars(core.Model())})
+    twin = core.Transformer(settings, n_tokens, length, n_classes).to(weights.flat.dtype)
+    twin.load_state_dict({name: value[run].detach() for name, value in weights.items()})
+    return twin
 
 
-def assert_gradients(weights: Parameters, twin: Textbook, run: int, tolerance: float) -> None:
-    """Every gradient of the run equals the textbook's, relative to its norm."""
+def seen_by(
+    twin: core.Transformer, tokens: torch.Tensor, rows: Sequence[int] | None = None
+) -> core.Seen:
+    """What the core computes of these sequences.
+
+    Args:
+        twin: the core's network.
+        tokens: ``[example, pos]``.
+        rows: the rows of the position embedding; by default the query has the last of all,
+            whatever the length.
+    """
+    rows = [*range(tokens.shape[1] - 1), -1] if rows is None else list(rows)
+    embedding = {"position_embedding": twin.position_embedding[rows]}
+    return functional_call(twin, embedding, (tokens,))
+
+
+def objective(
+    seen: core.Seen,
+    targets: torch.Tensor,
+    oracle: torch.Tensor | None = None,
+    kl_strength: float = 0.0,
+) -> torch.Tensor:
+    """Mean cross-entropy, in PyTorch's words, plus beta times the mean divergence."""
+    loss = functional.cross_entropy(seen.logits, targets)
+    if kl_strength == 0:
+        return loss
+    assert oracle is not None
+    return loss + kl_strength * core.divergence(oracle, seen.log_attention).mean()
+
+
+def assert_gradients(
+    weights: Parameters, twin: core.Transformer, run: int, tolerance: float
+) -> None:
+    """Every gradient of the run equals the core's, relative to its norm."""
     for name, parameter in twin.named_parameters():
         ours, theirs = weights.gradient[name][run], parameter.grad
         assert theirs is not None

@@ -30,7 +30,8 @@ PLACES = get_args(NormPlacement)
 ONE_LAYER: dict[str, ModelSpec] = {
     **{norm: block(norm) for norm in PLACES},
     **{
-        f"{norm}, rms, W_O": block(norm, norm_kind="rms", output_projection=True) for norm in PLACES
+        f"{norm}, rms, W_O": block(norm, norm_kind="rms", output_projection=True)
+        for norm in PLACES[1:]
     },
     **{f"{norm}, classifier": block(norm, readout="classifier") for norm in IN_ATTENTION},
     "no affine, eps 0": block("M+A*", norm_affine=False, norm_eps=0.0, heads=4),

@@ -8,8 +8,8 @@ import torch
 from torch.nn import functional
 from torch.testing import assert_close
 
+from grokkit.core.loss import loss_and_gradient
 from grokkit.model import cross_entropy
-from grokkit.model.loss import loss_and_gradient
 
 
 def with_gradient(logits: torch.Tensor, targets: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

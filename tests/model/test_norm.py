@@ -7,7 +7,8 @@ import torch
 from torch.testing import assert_close
 
 from grokkit.model import Transformer, cross_entropy
-from grokkit.model.norm import PLACEMENTS, NormPlacement, normalise
+from grokkit.model.block import normalise
+from grokkit.model.norm import PLACEMENTS, NormPlacement
 from tests.model.cases import TASKS, block, group
 
 
@@ -34,7 +35,7 @@ def test_without_eps_a_norm_forgets_the_size_of_what_it_reads():
     assert_close(Transformer(model, batch)(weights).scores, seen.scores, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("norm", get_args(NormPlacement))
+@pytest.mark.parametrize("norm", get_args(NormPlacement)[1:])
 def test_every_norm_has_its_own_gain_and_all_of_them_are_used(norm):
     model = block(norm, layers=2)
     batch, weights = group(TASKS["alphabet"], model)

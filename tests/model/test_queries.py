@@ -1,18 +1,26 @@
-"""Queries that differ, and the causal mask: still the textbook's model."""
+"""Queries that differ, and the causal mask: each prefix is a sequence of the core's."""
 
 import pytest
 import torch
-from torch.nn import functional
 from torch.testing import assert_close
 
-from grokkit.bench.textbook import Textbook
+from grokkit import core
+from grokkit.core.loss import cross_entropy
 from grokkit.diagnostics import attention_kl
 from grokkit.errors import SettingError
 from grokkit.model import Batch, ModelSpec, Parameters, Transformer, attend
 from grokkit.model.attention import AttentionKind
-from grokkit.model.loss import cross_entropy
 from grokkit.tasks import AutoregressiveParity, Sequences
-from tests.model.cases import MODELS, NEXT_TOKEN, TASKS, assert_gradients, group, textbook_of
+from tests.model.cases import (
+    MODELS,
+    NEXT_TOKEN,
+    TASKS,
+    assert_gradients,
+    core_of,
+    group,
+    objective,
+    seen_by,
+)
 
 KL_STRENGTH = 0.7
 PAIRS = [(task, model) for i, task in enumerate(NEXT_TOKEN) for model in list(MODELS)[i % 3 :: 3]]
@@ -24,58 +32,53 @@ def strings_of(batch: Batch, run: int) -> torch.Tensor:
     return batch.tokens[run, :: batch.length]
 
 
-def textbooks_loss(twin: Textbook, batch: Batch, run: int, kl_strength: float) -> torch.Tensor:
-    """Mean cross-entropy of every token of every string, and the KL at the answers."""
-    seen = twin(strings_of(batch, run), causal=True)
-    loss = functional.cross_entropy(seen.logits.flatten(0, 1), batch.targets[run])
-    if kl_strength == 0:
-        return loss
-    informative = batch.informative[run, batch.length - 1]
-    answers = seen.attention[:, :, -1][..., informative]  # [string, head, informative]
-    k = informative.sum()
-    divergence = (answers.log() / -k).sum(dim=2) - k.log()
-    return loss + kl_strength * divergence.mean() / batch.length
+def prefixes(twin: core.Transformer, batch: Batch, run: int) -> list[core.Seen]:
+    """What the core computes of all prefixes of one length, for every length."""
+    strings, places = strings_of(batch, run), range(batch.length)
+    return [seen_by(twin, strings[:, : at + 1], places[: at + 1]) for at in places]
 
 
 @pytest.mark.parametrize(("task", "model"), PAIRS)
 @torch.no_grad()
-def test_every_prefix_is_the_textbooks_with_a_causal_mask(task, model):
+def test_every_prefix_is_the_cores_sequence(task, model):
     batch, weights = group(NEXT_TOKEN[task], MODELS[model])
     ours = Transformer(MODELS[model], batch)
     assert len(ours.slots.queries) > 1
     seen, pooled = ours(weights), ours.pooled(weights)
     for run in range(batch.runs):
-        twin = textbook_of(MODELS[model], weights, run)
-        theirs = twin(strings_of(batch, run), causal=True)
-        for mine, other in (
-            (seen.scores[run], theirs.scores.movedim(1, -1)),
-            (seen.attention[run], theirs.attention.movedim(1, -1)),
-            (pooled[run], theirs.pooled),
-            (seen.logits[run], theirs.logits),
-        ):
-            assert_close(mine, other.flatten(0, 1), rtol=1e-12, atol=1e-12)
-        usual = textbooks_loss(twin, batch, run, 0)
-        loss = cross_entropy(seen.logits[run], batch.targets[run]).mean()
-        assert abs(loss - usual) <= 1e-12
+        twin = core_of(MODELS[model], weights, run)
+        for at, theirs in enumerate(prefixes(twin, batch, run)):
+            rows, visible = slice(at, None, batch.length), slice(at + 1)
+            for mine, other in (
+                (seen.scores[run, rows, visible], theirs.scores.transpose(1, 2)),
+                (seen.attention[run, rows, visible], theirs.attention.transpose(1, 2)),
+                (seen.log_attention[run, rows, visible], theirs.log_attention.transpose(1, 2)),
+                (pooled[run, rows], theirs.pooled),
+                (seen.logits[run, rows], theirs.logits),
+            ):
+                assert_close(mine, other, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize(("task", "model"), PAIRS)
-def test_gradients_are_the_textbooks(task, model):
-    # Under normalised ReLU the textbook's KL is infinite as soon as one score is negative.
-    beta = KL_STRENGTH if "softmax" in model else 0.0
+def test_gradients_are_the_cores(task, model):
     batch, weights = group(NEXT_TOKEN[task], MODELS[model])
     seen = Transformer(MODELS[model], batch)(weights)
     loss = cross_entropy(seen.logits, batch.targets).mean(dim=1)
-    divergence = attention_kl(seen.attention, batch.oracle).mean(dim=(1, 2))
+    divergence = attention_kl(seen.attention, batch.oracle, seen.log_attention).mean(dim=(1, 2))
     names = list(weights)
-    total = (loss + beta * divergence).sum()
+    total = (loss + KL_STRENGTH * divergence).sum()
     for name, grad in zip(
         names, torch.autograd.grad(total, [weights[name] for name in names]), strict=True
     ):
         weights.gradient[name].copy_(grad)
     for run in range(batch.runs):
-        twin = textbook_of(MODELS[model], weights, run)
-        textbooks_loss(twin, batch, run, beta).backward()
+        twin = core_of(MODELS[model], weights, run)
+        each, length = prefixes(twin, batch, run), batch.length
+        targets = batch.targets[run].view(-1, length)
+        losses = [objective(one, targets[:, at]) for at, one in enumerate(each)]
+        # The answers alone have an oracle.
+        answer = core.divergence(batch.oracle[run, length - 1 :: length], each[-1].log_attention)
+        (sum(losses[1:], losses[0]) + KL_STRENGTH * answer.mean()).div(length).backward()
         assert_gradients(weights, twin, run, 1e-10)
 
 
@@ -91,8 +94,8 @@ def test_one_query_position_with_several_tokens_needs_no_mask(readout):
     assert len(ours.slots.queries) == 2 and ours.slots.future is None
     seen = ours(weights)
     for run in range(batch.runs):
-        theirs = textbook_of(model, weights, run)(batch.tokens[run])
-        assert_close(seen.logits[run], theirs.logits[:, -1], rtol=1e-12, atol=1e-12)
+        theirs = seen_by(core_of(model, weights, run), batch.tokens[run])
+        assert_close(seen.logits[run], theirs.logits, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("model", ["3 heads softmax residual W_O", "2 heads relu classifier"])
@@ -158,7 +161,7 @@ def test_a_minibatch_of_a_fixed_query_stays_one():
     whole = Transformer(model, batch, weights.layout.length)
     rows = torch.tensor([[3, 1], [0, 0], [2, 4]])
     some = whole.take(rows)
-    assert some.batch.fixed_query and some.batch.query is None and some.slots.asking is None
+    assert some.batch.fixed_query and some.batch.query is None and some.slots.query_index is None
     run = torch.arange(3)[:, None]
     assert_close(some(weights).logits, whole(weights).logits[run, rows], rtol=1e-13, atol=1e-13)
 
@@ -186,7 +189,7 @@ def test_a_fixed_query_costs_no_bit(task, heads):
     model = MODELS[f"{heads} heads softmax classifier"]
     batch, weights = group(TASKS[task], model, torch.float32)
     ours = Transformer(model, batch)
-    assert ours.slots.asking is None and ours.slots.future is None
+    assert ours.slots.query_index is None and ours.slots.future is None
     assert ours.readers.pair is ours.readers.index
     seen = ours(weights)
     scores, logits = one_query_forward(model, ours, weights)

@@ -6,7 +6,7 @@ from torch.testing import assert_close
 
 from grokkit.errors import SettingError
 from grokkit.model import Batch, Slots
-from grokkit.model.pooling import pool
+from grokkit.model.slots import pool
 from grokkit.tasks import Sequences
 from tests.model.cases import MODELS, TASKS, group
 

@@ -62,6 +62,26 @@ def test_settings_that_vary_are_coordinates(history):
         assert name in train(SMALL).coords
 
 
+@pytest.mark.parametrize(
+    ("name", "axis", "shown"),
+    [
+        ("mlp_radius", [None, 15.0], ["None", "15.0"]),
+        ("batch_size", [None, 5, 6], ["None", "5", "6"]),
+        ("stop_after", [None, 3], ["None", "3"]),
+        ("positions", [None, (1, 0), (0, 3)], ["None", "(1, 0)", "(0, 3)"]),
+        ("record_every", [5, 10], [5, 10]),
+        ("optimizer", ["adamw", "sgd"], ["adamw", "sgd"]),
+    ],
+)
+def test_every_setting_that_varies_is_a_coordinate(name, axis, shown, tmp_path):
+    history = train(grid(SMALL, **{name: axis}))
+    assert history[name].values.tolist() == shown
+    assert history.kl.groupby(name).mean().sizes[name] == len(axis), "and none is left out"
+    loaded = load_history(save_history(history, tmp_path / "run.nc"))
+    assert loaded[name].values.tolist() == shown
+    assert join(split(loaded))[name].values.tolist() == shown
+
+
 def test_a_mean_over_seeds_is_one_line():
     swept = train(grid(SMALL, weight_decay=[0.5, 2.0], seed=range(3)))
     means = swept.kl.groupby("weight_decay").mean()
@@ -159,6 +179,32 @@ def test_a_file_that_is_no_history_is_refused_in_one_line_and_left_alone(history
     assert "format 99; this grokkit reads up to 1" in line
     with pytest.raises(FileNotFoundError, match=r"nowhere\.nc: no such file"):
         load_history(tmp_path / "nowhere.nc")
+
+
+def test_no_flipped_bit_goes_unnoticed(history, tmp_path):
+    """Wherever in the file it is, in a record or in a coordinate: refused, or of no effect."""
+    path = save_history(history.isel(run=[1, 5]), tmp_path / "run.nc")
+    whole, before = path.read_bytes(), load_history(path)
+    chance, refused = np.random.default_rng(0), 0
+    starts = [whole.index(history.epoch.values[:4].tobytes())]
+    for place in [*starts, *chance.integers(len(whole), size=30)]:
+        content = bytearray(whole)
+        content[place] ^= 1 << chance.integers(8)
+        path.write_bytes(content)
+        try:
+            assert load_history(path).identical(before), place
+        except ValueError as error:
+            assert "\n" not in str(error)
+            refused += 1
+    assert refused > 5
+
+
+def test_a_file_without_a_checksum_of_its_coordinates_is_read(history, tmp_path, monkeypatch):
+    """As all were before there was one."""
+    monkeypatch.setattr(xr.Dataset, "assign_attrs", lambda self, **_: self)
+    path = save_history(history, tmp_path / "old.nc")
+    assert "checksum" not in xr.load_dataset(path, engine="h5netcdf").attrs
+    assert load_history(path).identical(history)
 
 
 @pytest.mark.parametrize("bits_kept", [4, 10])

@@ -108,7 +108,7 @@ def interrupt_at(monkeypatch: pytest.MonkeyPatch, seed: int, epoch: int) -> None
     from grokkit.engine.analytic_step import AnalyticStep
 
     real = AnalyticStep.__call__
-    look = Trainer._look
+    look = Trainer._record_if_due
     now = {}
 
     def step(self, now_at, record=False):

@@ -4,22 +4,37 @@ import errno
 import os
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import xarray as xr
 
 from grokkit.engine import AdamW, RunSpec, Trainer, grid, presets
 from grokkit.engine.analytic_step import AnalyticStep
+from grokkit.engine.files import STALE
 from grokkit.errors import SettingError
-from grokkit.runtime import RunStore, load_history, load_sweep, save_history, spec_key, sweep, train
+from grokkit.runtime import (
+    RunsFailed,
+    RunStore,
+    load_history,
+    load_sweep,
+    save_history,
+    spec_key,
+    sweep,
+    train,
+)
+from grokkit.runtime.checkpoint import save_checkpoint
+from grokkit.runtime.collector import Collector
 from grokkit.runtime.history import complete, join, split, to_history
 from grokkit.runtime.keys import group_name
-from grokkit.runtime.run import Collector, plan
+from grokkit.runtime.run import plan
 from grokkit.runtime.sweep import sweep_specs
 from tests.engine.small import SMALL, same
+from tests.runtime.elsewhere import Unbuildable
 
 ROOT = Path(__file__).parents[2]
 SPECS = grid(SMALL, weight_decay=[0.5, 2.0], seed=[0, 1])
@@ -34,9 +49,10 @@ def names(folder: Path) -> list[str]:
 
 def test_keys_are_the_same_in_every_version():
     """A folder of runs is worth hours: if this fails, every stored run is lost to it."""
-    assert spec_key(RunSpec().with_(weight_streams="one")) == "1d9909590775dc2f"
-    assert spec_key(RunSpec().with_(p=7, seed=3, weight_decay=0.5)) == "b38ba065c4bcfd3e"
-    changed = RunSpec().with_(task="sparse_parity", clip=float("inf"), positions=(1, 0, 2))
+    old = RunSpec().with_(weight_streams="one")
+    assert spec_key(old) == "1d9909590775dc2f"
+    assert spec_key(old.with_(p=7, seed=3, weight_decay=0.5)) == "b38ba065c4bcfd3e"
+    changed = old.with_(task="sparse_parity", clip=float("inf"), positions=(1, 0, 2))
     assert spec_key(changed) == "3daa64b96985fc92"
 
 
@@ -69,7 +85,7 @@ def test_a_setting_that_a_later_version_adds_leaves_old_keys_alone():
     class Later(AdamW):
         nesterov: bool = False
 
-    Later.kind = "adamw"
+    Later.kind, Later.__module__ = "adamw", AdamW.__module__
     assert spec_key(SMALL.with_(optimizer=Later())) == spec_key(SMALL.with_(optimizer=AdamW()))
     assert spec_key(SMALL.with_(optimizer=Later(nesterov=True))) != spec_key(
         SMALL.with_(optimizer=AdamW())
@@ -81,7 +97,7 @@ def test_a_setting_that_a_later_version_adds_leaves_old_keys_alone():
 
 def lines_of(store: RunStore) -> list[str]:
     lines: list[str] = []
-    store.say = lines.append
+    store.report = lines.append
     return lines
 
 
@@ -219,13 +235,101 @@ def test_a_full_disk_stops_a_sweep_and_keeps_what_is_stored(
     assert same(sweep(SPECS, tmp_path), train(SPECS))
 
 
+def test_a_bad_job_costs_no_other_and_a_rerun_goes_past_it(
+    tmp_path: Path, steps: dict[str, int], capsys: pytest.CaptureFixture[str]
+):
+    specs = [SPECS[0], SMALL.with_(task=Unbuildable()), *SPECS[1:]]
+    for count in (4 * 21, 0):
+        steps["count"] = 0
+        with pytest.raises(RunsFailed, match=r"draws: got .*something else") as failed:
+            sweep(specs, tmp_path)
+        assert steps["count"] == count
+        assert failed.value.history is not None and same(failed.value.history, train(SPECS))
+        assert len(failed.value.failures) == 1
+    assert len(list(RunStore(tmp_path).keys())) == 4
+    with pytest.raises(SettingError, match="draws: got"):
+        sweep(specs[1:2], tmp_path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"ticket": "nowhere.safetensors"},
+        {"prior": "teacher", "teacher": "nowhere.safetensors"},
+        {"batch_size": 500},
+    ],
+    ids=lambda change: list(change)[-1],
+)
+def test_what_is_known_to_fail_is_refused_before_the_first_run(
+    tmp_path: Path, steps: dict[str, int], change: dict
+):
+    name = list(change)[-1]
+    for run in (lambda specs: sweep(specs, tmp_path / "runs"), train):
+        with pytest.raises(SettingError, match=f"^{name}: got"):
+            run([*SPECS, SMALL.with_(**change)])
+    assert steps["count"] == 0 and names(tmp_path) == []
+
+
+def test_a_device_that_is_not_there_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 0)
+    for device in ("cuda", "cuda:1", "tpu"):
+        with pytest.raises(SettingError, match=f"device: got '{device}'; allowed: cpu"):
+            sweep(SPECS, tmp_path, device=device)
+
+
+def test_what_killed_sweeps_left_is_deleted_by_the_next(tmp_path: Path):
+    sweep(SPECS[:1], tmp_path)
+    checkpoints = tmp_path / "checkpoints"
+    checkpoints.mkdir()
+    done, begun = (checkpoints / f"{spec_key(spec)}.safetensors" for spec in SPECS[:2])
+    for spec, path in zip(SPECS, (done, begun), strict=False):
+        save_checkpoint(Trainer([spec]), path)
+    drafts = [tmp_path / ".a.nc.0.part", checkpoints / ".b.safetensors.1.part"]
+    for draft in drafts:
+        draft.write_text("half")
+        old = time.time() - 2 * STALE
+        os.utime(draft, (old, old))
+    sweep(SPECS[:1], tmp_path)
+    assert names(tmp_path) == sorted([f"{spec_key(SPECS[0])}.nc", "checkpoints"])
+    assert names(checkpoints) == [begun.name], "what is not yet stored stays"
+    sweep(SPECS[:2], tmp_path)
+    assert not checkpoints.exists()
+
+
+def test_a_sweep_says_how_many_runs_diverged(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    specs = [SMALL, SMALL.with_(learning_rate=1e30, clip=float("inf"))]
+    for _ in range(2):
+        sweep(specs, tmp_path)
+        assert "1 of 2 runs ended early: their loss was not finite" in capsys.readouterr().out
+
+
+def test_without_a_stdout_and_a_stderr_all_is_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path):
+    """As under pythonw, or as a daemon."""
+    reference = train(SPECS[:2])
+    monkeypatch.setattr(sys, "stderr", None)
+    monkeypatch.setattr(sys, "stdout", None)
+    monkeypatch.setenv("TQDM_DISABLE", "0")
+    assert same(sweep(SPECS[:2], tmp_path), reference)
+    assert same(train(SPECS[:2], workers=2), reference)
+
+
+def test_a_folder_that_cannot_be_written_to_is_found_before_the_work(
+    tmp_path: Path, steps: dict[str, int]
+):
+    (tmp_path / "file").write_text("")
+    place = tmp_path / "file" / "runs"
+    with pytest.raises(SettingError, match=f"folder: got '{place}'; allowed: a folder to write"):
+        sweep(SPECS, place)
+    assert steps["count"] == 0
+
+
 def test_workers_make_no_difference_to_a_sweep(tmp_path: Path):
     assert same(sweep(SPECS, tmp_path, workers=2), train(SPECS, workers=1))
     assert len(names(tmp_path)) == 4
 
 
 def test_a_sweep_says_how_it_stands():
-    jobs = plan(SPECS, "cpu", None, 1.0)
+    jobs = plan(SPECS)
     said: list[tuple[int, str]] = []
 
     class Bar:
@@ -239,13 +343,13 @@ def test_a_sweep_says_how_it_stands():
             pass
 
     kept: list[xr.Dataset] = []
-    with Collector(jobs, progress=False, keep=kept.append) as collector:
+    with Collector(jobs, progress=False, keep=lambda job, one: kept.append(one)) as collector:
         collector._bar = Bar()
         history = train(SPECS[0])
         collector.progress(jobs[0], 15, 0.4)
         history.test_accuracy[0, -1] = 0.995
         collector.finished(jobs[0], history)
-        collector.failed(jobs[1], "why")
+        collector.failed(jobs[1], ValueError("why"))
     assert said == [(15, "0/4 runs, 0 grokked"), (5, "1/4 runs, 1 grokked"), (20, said[2][1])]
     assert kept == [history]
 
@@ -279,12 +383,13 @@ def test_a_sweep_file_is_a_grid_over_its_base(tmp_path: Path):
 def test_a_sweep_file_may_name_kinds():
     specs = sweep_specs({"base": {"task": "sparse_parity"}, "grid": {"optimizer": ["adamw"]}})
     assert [spec.settings()["task"] for spec in specs] == ["sparse_parity"]
-    assert sweep_specs({}) == [RunSpec()]
+    assert sweep_specs({"base": {}}) == [RunSpec()]
 
 
 @pytest.mark.parametrize(
     ("plain", "field"),
     [
+        ({}, "sweep"),
         ({"bas": {}}, "bas"),
         ({"grid": 3}, "grid"),
         ({"base": {"lernrate": 3}}, "lernrate"),
@@ -294,6 +399,8 @@ def test_a_sweep_file_may_name_kinds():
         ({"grid": {"seed": 3}}, "seed"),
         ({"grid": {"seed": "a..b"}}, "seed"),
         ({"grid": {"seed": "4..2"}}, "seed"),
+        ({"grid": {"seed": "0..99999999999"}}, "seed"),
+        ({"grid": {"seed": "0..999", "weight_decay": [0.0] * 2000}}, "weight_decay"),
         ({"grid": {"seed": []}}, "seed"),
         ({"grid": {"epochs": [0]}}, "epochs"),
         ({"base": {"seed": 1}, "grid": {"seed": [1]}}, "seed"),
@@ -303,6 +410,31 @@ def test_a_sweep_file_that_makes_no_sense_is_refused_by_name(plain: dict, field:
     with pytest.raises(SettingError) as caught:
         sweep_specs(plain)
     assert caught.value.field == field
+
+
+def test_a_range_that_runs_backwards_is_shown_as_it_was_written():
+    with pytest.raises(SettingError, match=r"seed: got '4\.\.0'; allowed: the smaller .*0\.\.4"):
+        sweep_specs({"grid": {"seed": "4..0"}})
+
+
+def test_a_file_with_a_byte_order_mark_is_read(tmp_path: Path):
+    path = tmp_path / "sweep.toml"
+    path.write_text('[grid]\nseed = "0..1"\n', encoding="utf-8-sig")
+    assert load_sweep(path) == grid(RunSpec(), seed=[0, 1])
+
+
+def test_numbers_of_numpy_are_numbers():
+    specs = grid(SMALL, seed=np.arange(2), weight_decay=np.array([0.5, 2.0], dtype=np.float32))
+    assert specs == grid(SMALL, seed=[0, 1], weight_decay=[0.5, 2.0])
+    assert SMALL.with_(positions=np.array([2, 0])) == SMALL.with_(positions=(2, 0))
+    for spec in specs:
+        assert RunSpec.from_json(spec.to_json()) == spec
+
+
+def test_a_preset_that_is_not_there_is_refused_in_one_line():
+    with pytest.raises(SettingError, match="preset: got 'x'; allowed: live, classroom"):
+        presets["x"]
+    assert presets.get("live") == presets["live"] and "x" not in presets
 
 
 def test_a_file_that_is_no_toml_is_one_line(tmp_path: Path):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from grokkit.errors import SettingError
 from grokkit.tasks import PrimeField, TaskData
-from grokkit.tasks.prime_field import Function
+from grokkit.tasks.arithmetic import Function
 from tests.tasks.reference import operands
 
 P, EDGE = 11, 4

@@ -1,9 +1,16 @@
-"""The figures of the recorded rows can be read: nothing lies on anything, every mark is named."""
+"""Every picture can be read: by eye, on any paper, and without being seen.
+
+Nothing lies on anything, every mark is named, every colour stands out, and the words of a
+picture say what it shows.
+"""
 # pyright: reportArgumentType=false, reportAttributeAccessIssue=false
 
+import io
 import itertools
+import re
 from functools import cache
 
+import nbformat
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
@@ -14,25 +21,26 @@ from matplotlib.lines import Line2D
 from matplotlib.path import Path
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
+from nbclient import NotebookClient
+from PIL import Image
 
-from grokkit import experiments, runs, viz
+from grokkit import experiments, viz
 from grokkit.experiments import ROWS
-from grokkit.viz.rows import FIGURES
-from grokkit.viz.rows.censored import arrow_handle, later
-from grokkit.viz.rows.ln_placement import MARKS, READ_OFF
+from grokkit.viz.rows.marks import READ_OFF, arrow_handle, later, median_words
+from grokkit.viz.rows.points import MARKS
 from grokkit.viz.rows.present import Present
+from grokkit.viz.style import SHADES
+from tests.viz.colors import contrast
+from tests.viz.figures import PICTURES
+from tests.viz.small import small_history
 
-RECORDED = [
-    name
-    for name in (*FIGURES, "autoregressive")  # and one of those that are but strips
-    if {name, *ROWS[name].shares_recording_of} & set(runs.names())
-]
+ROW_FIGURES = [name for name in PICTURES if name.startswith("row ")]
 
 
 @cache
-def drawn(name: str) -> Figure:
-    """The figure of the recorded runs of a row, laid out."""
-    figure = viz.row_figure(name, experiments.recorded(name))
+def drawn(name: str) -> viz.Picture:
+    """A picture, laid out."""
+    figure = PICTURES[name]()
     figure.draw_without_rendering()
     return figure
 
@@ -76,7 +84,10 @@ def hides(legend: Legend, ax: Axes) -> bool:
     return False
 
 
-@pytest.mark.parametrize("name", RECORDED)
+# --- by eye -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ROW_FIGURES)
 def test_no_text_lies_on_another_and_no_legend_on_what_is_drawn(name: str):
     figure = drawn(name)
     for (one, box), (other, its) in itertools.combinations(texts(figure), 2):
@@ -94,7 +105,8 @@ def look(line: Line2D) -> tuple:
 
 
 @pytest.mark.parametrize(
-    ("name", "legend", "panels"), [("ln-placement", 1, [1]), ("compressibility", 0, [0, 1])]
+    ("name", "legend", "panels"),
+    [("row ln-placement", 1, [1]), ("row compressibility", 0, [0, 1])],
 )
 def test_the_legend_shows_each_placement_as_it_is_drawn(name: str, legend: int, panels: list[int]):
     figure = drawn(name)
@@ -117,7 +129,7 @@ def test_the_legend_shows_each_placement_as_it_is_drawn(name: str, legend: int, 
 def test_compressibility_has_a_mark_for_every_run_grokked_or_not():
     history = experiments.recorded("compressibility")
     assert history is not None
-    for ax in drawn("compressibility").axes:
+    for ax in drawn("row compressibility").axes:
         own = [one for one in ax.get_lines() if one.get_marker() != "None"]
         own = [one for one in own if one.get_color() != READ_OFF["color"]]
         assert sum(len(one.get_xdata()) for one in own) == history.sizes["run"]
@@ -126,16 +138,16 @@ def test_compressibility_has_a_mark_for_every_run_grokked_or_not():
         assert sum(len(one.get_xdata()) for one in late) == int(never.sum()) > 0
 
 
-def test_readout_scale_says_where_the_median_is_not_known():
+def test_a_median_that_is_not_known_is_written_as_at_least():
     evidence = Present(ROWS["readout-scale"], experiments.recorded("readout-scale"))
     censored = [evidence.grokked(arm, 0.95) for arm in evidence.arms]
-    says = [f"median\n> {one.at_least:,.0f}" for one in censored if np.isinf(one.median)]
-    written = [text for text, _ in texts(drawn("readout-scale")) if text.startswith("median\n")]
-    assert written == says != []
+    says = [median_words(one) for one in censored if np.isinf(one.median)]
+    written = [text.split(",  ")[0] for text, _ in texts(drawn("row readout-scale"))]
+    assert says and all(any(text.startswith(one) for text in written) for one in says)
 
 
 def test_the_phases_for_whose_names_there_is_no_room_are_named_above():
-    (panel, *_) = drawn("four-phases").axes
+    (panel, *_) = drawn("row four-phases").axes
     alone = [item.get_text() for item in panel.texts if item.get_text().isdigit()]
     assert [name.split()[0] for name in panel.get_title("right").split(", ")] == alone != []
 
@@ -147,3 +159,93 @@ def test_a_censored_mark_keeps_its_shape_and_its_arrow_points_to_later_epochs(ma
     *_, tip, _ = path.vertices
     np.testing.assert_allclose(tip, path.vertices.max(axis=0) * [0, 1])
     assert len(path.vertices) == len(shape._marker.get_path().vertices) + 5
+
+
+# --- colours ------------------------------------------------------------------------------
+
+
+def pale(item: Line2D) -> bool:
+    """Whether a line stands in the background: see-through, or thinner than a curve."""
+    return (item.get_alpha() or 1) < 1 or item.get_linewidth() < 0.8
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_every_line_and_every_word_stands_out_from_its_background(name: str):
+    """WCAG 2.2: 3 for what is drawn, 4.5 for what is written."""
+    figure = drawn(name)
+    for line in (one for ax in figure.axes for one in ax.get_lines()):
+        if not pale(line) and line.get_visible() and len(line.get_xdata()):
+            color = line.get_color()
+            if line.get_linestyle() == "None" or len(line.get_xdata()) == 1:
+                color = line.get_markeredgecolor()
+            assert contrast(color) >= 3 or to_hex(color) == "#ffffff", (color, line.get_label())
+    for text in (one for one in figure.findobj(Text) if one.get_text().strip()):
+        box = text.get_bbox_patch()
+        behind = to_hex(box.get_facecolor()) if box is not None else "#ffffff"
+        assert contrast(text.get_color(), behind) >= 4.5, text.get_text()
+
+
+@pytest.mark.parametrize("look", viz.LOOKS)
+def test_every_quantity_stands_out_from_the_shade_of_every_phase(look: str):
+    assert all(contrast(viz.LOOKS[look].color, shade) >= 3 for shade in SHADES.values())
+
+
+def test_a_picture_keeps_the_colours_of_its_quantities_exactly():
+    with Image.open(io.BytesIO(viz.png(viz.four_panels(small_history())))) as image:
+        pixels = np.asarray(image.convert("RGB")).reshape(-1, 3)
+    colors = {"#{:02x}{:02x}{:02x}".format(*pixel) for pixel in np.unique(pixels, axis=0)}
+    assert {look.color.lower() for look in viz.LOOKS.values()} <= colors
+
+
+# --- without being seen -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_every_picture_says_what_it_shows_in_sentences_with_its_numbers(name: str):
+    figure = drawn(name)
+    said = figure.alt
+    assert said.endswith(".") and len(said.split()) >= 12
+    assert "  " not in said and "\n" not in said and "_child" not in said and "nan" not in said
+    assert len(re.findall(r"\d", said)) >= 3
+    headline = " ".join(figure.get_suptitle().split())
+    assert said.startswith(headline)
+    for ax in figure.axes:
+        assert " ".join(ax.get_title("left").split()) in said
+
+
+def test_the_words_give_where_a_curve_begins_where_it_ends_and_how_far_it_went():
+    line = viz.Line([1, 2, 3, 4], [5.0, 0.25, 9.0, 6.0], "made up")
+    said = viz.lines([line], title="A curve", x="epoch", y="nats", marks={"memorised": 2}).alt
+    assert "memorised at 2" in said
+    assert "nats against epoch" in said
+    assert "made up goes from 5 to 6, least 0.25, greatest 9." in said
+
+
+def test_the_words_of_a_strip_give_each_arm_its_median_and_its_count():
+    evidence = Present(ROWS["priors"], experiments.recorded("priors"))
+    said = drawn("row priors").alt
+    for arm in evidence.arms:
+        assert f"{arm}: {median_words(evidence.grokked(arm))}, " in said
+
+
+def test_a_file_carries_its_words_along():
+    figure = viz.seed_curves(small_history())
+    with Image.open(io.BytesIO(viz.png(figure))) as image:
+        assert image.text["Description"] == figure.alt
+
+
+def test_a_picture_shows_itself_with_its_words_with_and_without_the_inline_backend():
+    build = "from tests.viz.small import small_history\nfrom grokkit import viz\n"
+    cells = [
+        build + "viz.seed_curves(small_history())",
+        "import matplotlib.pyplot as plt\nviz.seed_curves(small_history())",
+    ]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code) for code in cells])
+    NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+    said = viz.seed_curves(small_history()).alt
+    for cell in notebook.cells:
+        (output,) = cell.outputs
+        assert output.data.keys() == {"image/png", "text/plain"}
+        assert output.data["text/plain"] == f"Picture. {said}"
+        assert output.metadata["image/png"]["alt"] == said
+        nbformat.validate(notebook)

@@ -1,4 +1,5 @@
 """What the pictures say, and that they say it for every History."""
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportIndexIssue=false
 
 import io
 
@@ -7,26 +8,37 @@ import pytest
 import xarray as xr
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
-from matplotlib.text import Text
 from PIL import Image
 
 from grokkit.engine import RunSpec
 from grokkit.errors import SettingError
+from grokkit.experiments.signals import SIGNALS
+from grokkit.experiments.three_accounts import TRAPPED
 from grokkit.runtime import train
-from grokkit.viz import attention_bars, four_panels, headline, mass_bars, png, seed_curves
-from grokkit.viz.seeds import fill_gaps
+from grokkit.viz import (
+    LOOKS,
+    Line,
+    attention_bars,
+    four_panels,
+    headline,
+    lines,
+    mass_bars,
+    png,
+    row_figure,
+    seed_curves,
+    signals_of_a_run,
+)
+from grokkit.viz.curves import fill_gaps
+from grokkit.viz.rows.special import CONTROLS
+from grokkit.viz.style import SIGNAL_LOOKS
+from tests.experiments.staged import BASELINE, staged
+from tests.viz.figures import words
 from tests.viz.small import small_history
 
 
 @pytest.fixture(scope="module")
 def history() -> xr.Dataset:
     return small_history()
-
-
-def words(figure: Figure) -> str:
-    """All text in a figure."""
-    figure.canvas.draw()
-    return "\n".join(item.get_text() for item in figure.findobj(Text) if isinstance(item, Text))
 
 
 def size(figure: Figure) -> tuple[int, int]:
@@ -66,20 +78,6 @@ def test_a_phase_too_short_for_its_name_is_named_above(history: xr.Dataset, scal
     assert four_panels(history, epoch_scale=scale).texts[-1].get_text().endswith(f"seed 0; {named}")
 
 
-def test_a_picture_is_small_enough_for_a_notebook(history: xr.Dataset):
-    assert len(png(four_panels(history))) < 100_000
-
-
-def test_the_same_history_gives_the_same_bytes(history: xr.Dataset):
-    assert png(four_panels(history)) == png(four_panels(history))
-
-
-def test_epochs_can_be_spaced_evenly(history: xr.Dataset):
-    figure = four_panels(history, 1, epoch_scale="linear")
-    assert figure.axes[0].get_xscale() == "linear"
-    assert "log scale" not in words(figure)
-
-
 @pytest.mark.parametrize("change", [{"run": 3}, {"run": -1}])
 def test_a_wrong_setting_is_named(history: xr.Dataset, change: dict):
     with pytest.raises(SettingError, match=next(iter(change))):
@@ -116,6 +114,11 @@ def test_nan_after_the_end_and_zeros_on_a_log_axis_can_be_drawn(history: xr.Data
     assert size(four_panels(starved)) == (1000, 780)
 
 
+def test_the_same_history_gives_the_same_small_file(history: xr.Dataset):
+    first = png(four_panels(history, epoch_scale="linear"))
+    assert first == png(four_panels(history, epoch_scale="linear")) and len(first) < 100_000
+
+
 def test_pictures_of_a_trained_run():
     spec = RunSpec().with_(p=5, train_fraction=0.5, epochs=20, record_every=5, d_mlp=8)
     history = train(spec, progress=False)
@@ -130,12 +133,6 @@ def test_pictures_of_a_trained_run():
 def test_seed_curves_say_how_many_and_what_the_band_is(history: xr.Dataset):
     text = words(seed_curves(history))
     assert "3 seeds" in text and "band: least to greatest" in text and "median" in text
-
-
-def test_seed_curves_have_one_panel_for_each_unit(history: xr.Dataset):
-    figure = seed_curves(history, ("mirrored_accuracy", "kl", "unmirrored_accuracy"), title="Two")
-    assert len(figure.axes) == 2
-    assert "Two" in words(figure)
 
 
 def test_seed_curves_draw_the_median_of_all_runs_those_that_stopped_included(history: xr.Dataset):
@@ -199,20 +196,120 @@ def test_too_many_or_no_epochs_are_refused(history: xr.Dataset, epochs: list[int
         attention_bars(history, epochs=epochs)
 
 
-# --- in a notebook ------------------------------------------------------------------------
+# --- lines of one's own -------------------------------------------------------------------
 
 
-def test_a_picture_shows_itself_with_and_without_the_inline_backend():
-    import nbformat
-    from nbclient import NotebookClient
+def two_lines(**changes):
+    """A chart of two lines, and its axes."""
+    two = [Line([1, 10, 100], [3, 2, 1], "falls", "norm"), Line([1, 100], [1, 2], "rises", "train")]
+    figure = lines(two, **{"title": "Two lines", "x": "epoch", "y": "nats", **changes})
+    return figure, figure.axes[0]
 
-    build = "from tests.viz.small import small_history\nfrom grokkit import viz\n"
-    cells = [
-        build + "viz.seed_curves(small_history())",
-        "import matplotlib.pyplot as plt\nviz.seed_curves(small_history())",
+
+def test_a_line_stands_where_it_was_put_in_the_look_of_its_quantity():
+    _, ax = two_lines()
+    falls, rises = ax.get_lines()
+    assert np.array_equal(np.asarray(falls.get_data()), [[1, 10, 100], [3, 2, 1]])
+    assert (falls.get_color(), rises.get_color()) == (LOOKS["norm"].color, LOOKS["train"].color)
+    legend = ax.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == ["falls", "rises"]
+
+
+def test_what_differs_from_the_look_is_what_was_said():
+    figure = lines([Line([0, 1], [0, 1], "", "test", {"color": "#123456"})], title="", x="", y="")
+    (line,) = figure.axes[0].get_lines()
+    assert line.get_color() == "#123456"
+    assert line.get_linewidth() == LOOKS["test"].linewidth
+    assert figure.axes[0].get_legend() is None
+
+
+@pytest.mark.parametrize("log", ["", "x", "y", "xy"])
+def test_the_axes_that_were_named_are_logarithmic(log):
+    _, ax = two_lines(log=log)
+    assert (ax.get_xscale() == "log", ax.get_yscale() == "log") == ("x" in log, "y" in log)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        (lambda: lines([], title="", x="", y=""), "drawn"),
+        (lambda: Line([1, 2], [1], "short"), "y"),
+        (lambda: Line([1], [1], "odd", "purple"), "look"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused_by_name(wrong, named):
+    with pytest.raises(SettingError, match=f"^{named}"):
+        wrong()
+
+
+# --- all signals of a run -----------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def staged_runs() -> xr.Dataset:
+    return staged(far={TRAPPED: {"norm": 1.0}}, seeds=3)
+
+
+def test_on_one_scale_every_signal_goes_from_0_to_1_and_is_marked_half_way(staged_runs):
+    above, below = signals_of_a_run(staged_runs.isel(run=0)).axes
+    assert {line.get_label() for line in below.lines} >= set(SIGNALS)
+    for line in below.lines:
+        if line.get_label() in SIGNALS:
+            assert line.get_ydata()[0] == 0 and line.get_ydata()[-1] == pytest.approx(1)
+    dots = {float(line.get_xdata()) for line in below.lines if np.ndim(line.get_xdata()) == 0} or {
+        float(line.get_xdata()[0]) for line in below.lines if len(line.get_xdata()) == 1
+    }
+    assert dots == set(BASELINE.values())
+    assert above.get_ylabel() == "share right"
+
+
+def test_the_ruler_is_named(staged_runs):
+    figure = signals_of_a_run(staged_runs.isel(run=0), share=0.25, lasting=False)
+    assert "25% is done" in words(figure) and "for good" not in words(figure)
+
+
+def test_it_takes_one_run_that_has_grokked(staged_runs):
+    with pytest.raises(SettingError, match="one: got '12 runs'"):
+        signals_of_a_run(staged_runs)
+    trapped = staged_runs.isel(run=int(np.flatnonzero(staged_runs.arm.values == TRAPPED)[0]))
+    with pytest.raises(SettingError, match="one: got 'a run that has not grokked'"):
+        signals_of_a_run(trapped)
+
+
+def marks(ax, name):
+    """The places of the marks of a signal in a panel, across."""
+    look = SIGNAL_LOOKS[name]
+    return [
+        np.asarray(line.get_xdata(), dtype=float)
+        for line in ax.lines
+        if (line.get_marker(), line.get_color()) == (look["marker"], look["color"])
+        and line.get_linestyle() == "None"
     ]
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code) for code in cells])
-    NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
-    for cell in notebook.cells:
-        shown = [output for output in cell.outputs if "image/png" in output.get("data", {})]
-        assert len(shown) == 1 == len(cell.outputs)
+
+
+def test_every_signal_has_a_look_of_its_own():
+    looks = [(look["color"], look["marker"]) for look in SIGNAL_LOOKS.values()]
+    assert list(SIGNAL_LOOKS) == list(SIGNALS) and len(set(looks)) == len(looks)
+
+
+def test_the_row_shows_when_each_signal_is_half_way_the_first_on_top(staged_runs: xr.Dataset):
+    when, controls = row_figure("three-accounts", staged_runs).axes
+    names = [label.get_text() for label in when.get_yticklabels()]
+    assert names == sorted(BASELINE, key=lambda name: BASELINE[name])
+    for name, epoch in BASELINE.items():
+        if name not in ("KL", "unseen pairs"):  # these two share a marker with the legend
+            np.testing.assert_allclose(marks(when, name)[0], epoch / BASELINE["unseen pairs"])
+    (decay, trapped) = marks(controls, "norm")
+    np.testing.assert_allclose(decay, 0, atol=1e-12)
+    np.testing.assert_allclose(trapped, 1)
+
+
+def test_what_the_marks_of_controls_are_is_said_below_the_panels(staged_runs: xr.Dataset):
+    figure = row_figure("three-accounts", staged_runs)
+    figure.draw_without_rendering()
+    (legend,) = figure.legends
+    assert [item.get_text() for item in legend.get_texts()] == [*CONTROLS, "half-way"]
+    for ax in figure.axes:
+        assert ax.get_legend() is None
+        assert legend.get_window_extent().y1 < ax.get_window_extent().y0

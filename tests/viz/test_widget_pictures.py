@@ -8,9 +8,7 @@ import torch
 import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.text import Text
 from PIL import Image
 
 from grokkit import runs, theory, viz
@@ -23,6 +21,7 @@ from grokkit.viz.beta_sweep import arrival_times, inverse_law
 from grokkit.viz.embedding_circle import strongest_wave
 from grokkit.viz.pathways import NAMES, entropies_when_memorised, what_reads
 from grokkit.viz.style import fixed_picture, style
+from tests.viz.figures import labelled, titled, words
 from tests.viz.placements import placement_history
 from tests.viz.small import small_history, small_path
 from tests.viz.sweep import BETAS, sweep_history
@@ -33,11 +32,6 @@ def classroom() -> xr.Dataset:
     return runs.load("classroom")
 
 
-def words(figure: Figure) -> str:
-    """All text in a figure."""
-    return "\n".join(item.get_text() for item in figure.findobj(Text) if isinstance(item, Text))
-
-
 def look_at(figure: Figure) -> str:
     """The text of a figure that fits into a notebook: size in dots, size in bytes."""
     data = viz.png(figure)
@@ -45,12 +39,6 @@ def look_at(figure: Figure) -> str:
         assert 850 <= image.width <= 1000 and image.height <= 560
     assert len(data) < 40_000
     return words(figure)
-
-
-def titled(figure: Figure, title: str) -> Axes:
-    """The one panel of that title."""
-    (ax,) = [ax for ax in figure.axes if title in ax.get_title("left")]
-    return ax
 
 
 def test_the_axes_of_a_fixed_picture_stand_where_they_stood():
@@ -160,9 +148,7 @@ def test_a_run_at_an_epoch_shows_attention_accuracy_and_gradient(classroom: xr.D
     assert f"Epoch {int(now.epoch):,}, phase 2 (plateau): 100% of the train answers" in text
     assert f"KL {float(now.kl):.2f} nats" in text and "seed 2" in text
     gradient = titled(figure, "What pulls")
-    measured, *_ = [line for line in gradient.get_lines() if line.get_label() == "measured"]
-    bound, *_ = [line for line in gradient.get_lines() if line.get_label() == "bound (4)"]
-    assert (np.asarray(measured.get_ydata()) < np.asarray(bound.get_ydata())).all()
+    assert (labelled(gradient, "measured")[1] < labelled(gradient, "bound (4)")[1]).all()
 
 
 def test_every_record_of_a_trained_run_can_be_drawn():
@@ -227,12 +213,7 @@ def test_the_law_and_the_point_of_the_chosen_strength_are_in_words():
     text = look_at(figure)
     assert f"the line says {fit.at(0.1):,.0f}" in text
     assert f"grok epoch = {fit.floor:,.0f} + {fit.slope:,.3g}/β, R² {fit.r_squared:.2f}" in text
-    line, *_ = [
-        one
-        for one in titled(figure, "1/β").get_lines()
-        if str(one.get_label()).startswith("floor + slope/β")
-    ]
-    x, y = (np.asarray(data, dtype=float) for data in line.get_data())
+    x, y = labelled(titled(figure, "1/β"), "floor + slope/β")
     np.testing.assert_allclose(y, fit.floor + fit.slope * x)
 
 

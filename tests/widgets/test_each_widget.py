@@ -6,7 +6,7 @@ import pytest
 from grokkit import runs, theory
 from grokkit.errors import SettingError
 from grokkit.viz import Routing
-from grokkit.viz.run_panels import one_run
+from grokkit.viz.one_run import one_run
 from grokkit.widgets import (
     ConditionPlane,
     EmbeddingCircle,

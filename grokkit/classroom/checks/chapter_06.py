@@ -1,19 +1,103 @@
 """Checks of the exercises on chapter 06: the prior's pull, impostors, PL, and two laws."""
 
-from typing import Any
-
 import numpy as np
 import torch
 
-from grokkit.classroom.checks.exercise import Exercise
+from grokkit.classroom.checks.exercise import Ask, Exercise, Function
 from grokkit.classroom.checks.expect import any_of, as_array, expect, require
 from grokkit.theory import kl_score_gradient, pl_constant_claimed
 
 # --- 6.1 the pull on a score --------------------------------------------------------------
 
+
+def pull(scores, oracle, beta):
+    """The gradient of the mean penalty."""
+    alpha = scores.softmax(dim=1)
+    return torch.from_numpy(kl_score_gradient(oracle.numpy(), alpha.numpy(), beta)) / len(scores)
+
+
+def excess(of):
+    """A mistake that takes another attention for the softmax of the scores."""
+    return lambda scores, oracle, beta: beta * (of(scores) - oracle) / len(scores)
+
+
+def towards(other):
+    """A mistake that takes another oracle for the one given."""
+    return lambda scores, oracle, beta: beta * (scores.softmax(dim=1) - other(oracle)) / len(scores)
+
+
+def batch(d, n, k=2):
+    """Scores, oracles of k positions (0: full ones), a strength."""
+    oracle = d.shares(n, 5) if not k else d.mask(n, 5, k=k) / torch.tensor(k, dtype=d.dtype)
+    if n > 1:
+        oracle[0] = torch.eye(5)[2]
+    return d.numbers(n, 5), oracle, d.one(0.2, 3)
+
+
 ex_6_1 = Exercise(
     "ex_6_1",
-    answers=("pull_of_kl",),
+    Function(
+        "pull_of_kl",
+        right=pull,
+        cases={
+            "for one example it is (45)": Ask(
+                lambda d: batch(d, 1),
+                "There is one example here: (45), times the strength. Hold it against a "
+                "difference: raise one score by 0.001, and look by how much the penalty grows.",
+            ),
+            "of several examples it is the mean, each with its own oracle": [
+                Ask(lambda d: batch(d, 3), "Each score is in one example, a third of the mean."),
+                Ask(lambda d: batch(d, 4, 0), "An oracle may give something to every position."),
+            ],
+            "it is 0 where attention has arrived, whatever was added to the scores": Ask(
+                lambda d: ((o := d.shares(2, 3)).log() + 2 * d.numbers(2, 1), o, 5.0),
+                "A constant that is added to a row's scores changes no attention, which equals "
+                "the oracle here.",
+            ),
+        },
+        mistakes={
+            "The sign is the other way round: this is the step downhill, not the gradient.": (
+                lambda *given: -pull(*given)
+            ),
+            "The softmax is taken over the examples; attention sums to 1 over the positions.": (
+                excess(lambda scores: scores.softmax(dim=0))
+            ),
+            "The scores are no attention yet: take their softmax over the positions.": excess(
+                lambda scores: scores
+            ),
+            "e^l is no attention yet: each row of shares must sum to 1.": excess(torch.exp),
+            "This is the derivative with respect to the attention. A score moves all entries of "
+            "its row, through the softmax.": lambda s, o, b: -b * o / s.softmax(1) / len(s),
+            "That is alpha_j times the gap, as in the derivative of a square: KL has no such "
+            "factor, for its 1/alpha_j cancels it.": lambda s, o, b: pull(s, o, b) * s.softmax(1),
+            "Half of it is missing. log alpha_j is a difference of two terms, and a score stands "
+            "in both of them: in the second for every position of its row.": any_of(
+                lambda s, o, b: -b * o / len(s), lambda s, o, b: -b * o
+            ),
+            "The oracle was taken for uniform; take the one that is given, row by row.": any_of(
+                towards(lambda oracle: 1 / oracle.shape[1]),
+                towards(lambda oracle: (oracle > 0) / (oracle > 0).sum(dim=1, keepdim=True)),
+            ),
+            "The strength beta is missing.": lambda s, o, b: pull(s, o, b) / b,
+            "The mean over the examples is missing: each counts 1/N.": lambda s, o, b: (
+                pull(s, o, b) * len(s)
+            ),
+            "It is divided by the number of positions; the mean is over the examples.": any_of(
+                lambda s, o, b: pull(s, o, b) * len(s) / s.shape[1],
+                lambda s, o, b: pull(s, o, b) / s.shape[1],
+            ),
+            "The gradients are averaged over the examples. It is the penalty that is averaged: "
+            "each example keeps a gradient of its own.": lambda s, o, b: (
+                pull(s, o, b).mean(dim=0, keepdim=True).expand_as(s)
+            ),
+            "There is nan in it: 0 times the logarithm of 0, where the oracle is 0. Take the "
+            "oracle's own logarithm out before you differentiate: it does not depend on the "
+            "scores.": any_of(
+                lambda s, o, b: torch.where(o > 0, pull(s, o, b), torch.nan),
+                lambda s, o, b: torch.where((o > 0).all(1, keepdim=True), pull(s, o, b), torch.nan),
+            ),
+        },
+    ),
     hints=(
         "log alpha_i is l_i minus the logarithm of the sum of all e^l. Differentiate that.",
         "Its derivative with respect to l_j is [i = j] - alpha_j. Weight with alpha*_i and sum "
@@ -23,121 +107,189 @@ ex_6_1 = Exercise(
     afterword="No loss stands in it: this gradient ends only when attention has arrived.",
 )
 
-
-def right_pull(scores: torch.Tensor, oracle: torch.Tensor, beta: float) -> torch.Tensor:
-    """The gradient of the mean penalty."""
-    alpha = scores.softmax(dim=1)
-    return torch.from_numpy(kl_score_gradient(oracle.numpy(), alpha.numpy(), beta)) / len(scores)
-
-
-def pulls(scores: torch.Tensor, oracle: torch.Tensor, beta: float) -> dict[str, Any]:
-    """What known mistakes give."""
-    right, alpha = right_pull(scores, oracle, beta), scores.softmax(dim=1)
-    across = beta * (scores.softmax(dim=0) - oracle) / len(scores)
-    ratio = -beta * oracle / alpha / len(scores)
-    raw = beta * (scores.exp() - oracle) / len(scores)
-    uniform = torch.full_like(oracle, 1 / oracle.shape[1])
-    even = (oracle > 0) / (oracle > 0).sum(dim=1, keepdim=True)
-    others = [uniform] if torch.allclose(even.to(oracle.dtype), oracle) else [uniform, even]
-    return {
-        "The sign is the other way round: this is the step downhill, not the gradient.": -right,
-        "The softmax is taken over the examples; attention sums to 1 over the positions.": across,
-        "The scores are no attention yet: take their softmax over the positions.": (
-            beta * (scores - oracle) / len(scores)
-        ),
-        "This is the derivative with respect to the attention. A score moves all entries of its "
-        "row, through the softmax.": ratio,
-        "That is alpha_j times the gap, as in the derivative of a square: KL has no such "
-        "factor, for its 1/alpha_j cancels it.": right * alpha,
-        "e^l is no attention yet: each row of shares must sum to 1.": raw,
-        "Half of it is missing. log alpha_j is a difference of two terms, and a score stands in "
-        "both of them: in the second for every position of its row.": any_of(
-            -beta * oracle / len(scores), -beta * oracle
-        ),
-        "The oracle was taken for uniform; take the one that is given, row by row.": any_of(
-            *(beta * (alpha - one) / len(scores) for one in others)
-        ),
-    }
-
-
-def cause_of_pull(got: Any, otherwise: str) -> str:
-    """The cause, or where a nan in the answer comes from."""
-    array = as_array(got)
-    if array is None or not np.isnan(array).any():
-        return otherwise
-    return (
-        "There is nan in it: 0 times the logarithm of 0, where the oracle is 0. Take the oracle's "
-        "own logarithm out before you differentiate: it does not depend on the scores."
-    )
-
-
-@ex_6_1.property("for one example it is (45)")
-def _(pull):
-    scores = torch.tensor([[0.4, -1.0, 0.1, 1.5]], dtype=torch.float64)
-    oracle = torch.tensor([[0.5, 0.0, 0.5, 0.0]], dtype=torch.float64)
-    right = right_pull(scores, oracle, 0.3)
-    got = pull(scores, oracle, 0.3)
-    expect(
-        got,
-        right,
-        cause=cause_of_pull(
-            got,
-            "There is one example here: (45), times the strength. Hold it against a difference: "
-            "raise one score by 0.001, and look by how much the penalty grows.",
-        ),
-        mistakes={
-            **pulls(scores, oracle, 0.3),
-            "The strength beta is missing.": right / 0.3,
-            "It is divided by the number of positions; the mean is over the examples.": right / 4,
-        },
-    )
-
-
-@ex_6_1.property("of several examples it is the mean, each with its own oracle")
-def _(pull):
-    scores = torch.tensor(
-        [[0.4, -1.0, 0.1, 1.5, 0.0], [2.0, 0.3, -0.7, 0.2, 1.0], [0.0, 0.5, 1.0, -1.0, 0.8]],
-        dtype=torch.float64,
-    )
-    oracle = torch.tensor(
-        [[0.5, 0, 0.5, 0, 0], [0, 1, 0, 0, 0], [0.1, 0.2, 0.3, 0.15, 0.25]], dtype=torch.float64
-    )
-    right = right_pull(scores, oracle, 2.0)
-    mean = 3 * right.mean(dim=0, keepdim=True).expand(3, 5)
-    got = pull(scores, oracle, 2.0)
-    expect(
-        got,
-        right,
-        cause=cause_of_pull(
-            got, "Each score is in one example only, whose share of the mean is one third."
-        ),
-        mistakes={
-            **pulls(scores, oracle, 2.0),
-            "The mean over the examples is missing: each counts 1/N.": 3 * right,
-            "It is divided by all entries; the penalty is a mean over examples, and a sum over "
-            "positions.": 3 * right / 15,
-            "The gradients are averaged over the examples. It is the penalty that is averaged: "
-            "each example keeps a gradient of its own.": mean / 3,
-        },
-    )
-
-
-@ex_6_1.property("it is 0 where attention has arrived, whatever was added to the scores")
-def _(pull):
-    oracle = torch.tensor([[0.1, 0.6, 0.3], [0.2, 0.2, 0.6]])
-    expect(
-        pull(oracle.log() + torch.tensor([[3.0], [-2.0]]), oracle, 5.0),
-        torch.zeros(2, 3),
-        cause="A constant that is added to a row's scores changes no attention, which equals the "
-        "oracle here.",
-    )
-
-
 # --- 6.2 two impostors --------------------------------------------------------------------
+
+
+def large(d):
+    """Two matrices of different shape and very different norm, none of their entries 0."""
+    return {"W_Q": d.above(30, 8), "W_K": -0.01 * d.above(20, 12)}
+
+
+def small(d):
+    """Two gradients that a message can show."""
+    return {"W_Q": 4 * d.numbers(1, 3), "W_K": d.numbers(2, 1)}
+
+
+def as_tensors(given, like):
+    """An answer as tensors in float64 of the right names and shapes."""
+    require(
+        isinstance(given, dict) and given.keys() == like.keys(),
+        "The answer is to be a dict with the same names.",
+        given,
+    )
+    made = {}
+    for name, one in given.items():
+        array = as_array(one)
+        require(array is not None, f"{name} is to be a tensor.", one)
+        made[name] = torch.as_tensor(array).double()
+        require(
+            made[name].shape == like[name].shape,
+            f"{name} has shape {tuple(made[name].shape)}; its gradient {tuple(like[name].shape)}.",
+        )
+    return made, {name: one.double() for name, one in like.items()}
+
+
+def has_the_norm(given, gradients, step):
+    made, true = as_tensors(given, gradients)
+    got, right = ({name: float(p.norm()) for name, p in one.items()} for one in (made, true))
+    near = {name: abs(got[name] - right[name]) < 1e-4 * right[name] for name in right}
+    both = [sum(norm**2 for norm in one.values()) ** 0.5 for one in (got, right)]
+    cause = (
+        "Divide the random numbers by their own norm and multiply with the gradient's. Their norm "
+        "is not 1, and not the same every time."
+    )
+    if abs(both[0] - both[1]) < 1e-4 * both[1]:
+        cause = "The noise is scaled for both matrices together; each is to have its own norm."
+    rms = {name: float(one.square().mean().sqrt()) for name, one in made.items()}
+    if all(abs(rms[name] - right[name]) < 1e-4 * right[name] for name in right):
+        cause = (
+            "Each *entry* is as large as the gradient's norm. The norm of all entries together is "
+            "to be equal: divide by the norm of the random numbers."
+        )
+    require(all(near.values()), cause, got, f"norms {right}")
+
+
+def has_no_trace(given, gradients, step):
+    made, true = as_tensors(given, gradients)
+    for name, one in made.items():
+        sizes = (t.abs().flatten().sort().values for t in (one, true[name]))
+        require(
+            not torch.allclose(*sizes, rtol=1e-3),
+            "These are the gradient's own entries, with other signs or in other places. Noise is "
+            "made of random numbers alone; only its norm is the gradient's.",
+        )
+        along = float((one * true[name]).sum() / (one.norm() * true[name].norm()))
+        require(
+            abs(along) < 0.3,
+            "The noise points the gradient's way, or against it. Is it added to the gradient or "
+            "multiplied with it? Or are its numbers not centred on 0, as those of torch.rand?",
+            along,
+            "a cosine near 0 between noise and gradient",
+        )
+        kurtosis = float(one.pow(4).mean() / one.square().mean() ** 2)
+        require(
+            2 < kurtosis < 5,
+            "These numbers are random, but not Gaussian: draw them with torch.randn.",
+            kurtosis,
+            "a kurtosis near 3",
+        )
+
+
+def is_fresh(given, *calls):
+    first, again, later = (
+        as_tensors(got, inputs[0])[0] for got, inputs in zip(given, calls, strict=True)
+    )
+    require(
+        torch.allclose(first["W_Q"], again["W_Q"]),
+        "Called twice for the same step it gave two answers: a run could not be repeated. Make "
+        "the numbers from the step.",
+    )
+    require(
+        not torch.allclose(first["W_Q"], later["W_Q"]),
+        "Two steps have the same noise: that is a direction that lasts. Make the numbers from the "
+        "step.",
+    )
+
+
+def keeps_sizes(given, gradients, seed):
+    made, true = as_tensors(given, gradients)
+    for name, one in true.items():
+        size, right = made[name].abs(), one.abs()
+        moved = torch.allclose(size.flatten().sort().values, right.flatten().sort().values)
+        expect(
+            size,
+            right,
+            cause="The entries have moved to other places: only their signs are to be random."
+            if moved
+            else "Multiply every entry with +1 or -1, and with nothing else.",
+        )
+
+
+def turns_half(given, gradients, seed):
+    made, true = as_tensors(given, gradients)
+    for name, one in made.items():
+        turned = (one.sign() != true[name].sign()).double()
+        require(
+            turned.mean(dim=1).std() < 0.35 and turned.mean(dim=0).std() < 0.35,
+            "Whole rows or columns are turned together: draw a sign for every entry.",
+        )
+        require(
+            0.35 < turned.mean() < 0.65,
+            "Nearly all entries have kept their sign, or nearly all have lost it: draw one for "
+            "every entry, +1 and -1 with the same chance.",
+            float(turned.mean()),
+            "a share of turned signs near one half",
+        )
+
+
+def lasts(given, *calls):
+    pairs = [as_tensors(got, inputs[0]) for got, inputs in zip(given, calls, strict=True)]
+    signs = [made["W_Q"].sign() for made, _ in pairs]
+    flips = [made["W_Q"].sign() * true["W_Q"].sign() for made, true in pairs]
+    require(
+        # The signs last, those that multiply or those that come out.
+        torch.equal(flips[0], flips[1]) or torch.equal(signs[0], signs[1]),
+        "Another gradient of the same run got other signs: then the direction does not last, and "
+        "this is a second kind of noise. Make them from the seed alone.",
+    )
+    require(
+        not torch.equal(flips[0], flips[2]),
+        "Two seeds have the same signs: make them from the seed.",
+    )
+
 
 ex_6_2 = Exercise(
     "ex_6_2",
-    answers=("noise_for", "shuffled_for"),
+    Function(
+        "noise_for",
+        cases={
+            "noise has, in each matrix, the norm of its gradient": Ask(
+                lambda d: (small(d), 0), judge=has_the_norm
+            ),
+            "noise has no trace of the gradient, neither its direction nor its sizes": Ask(
+                lambda d: (large(d), 3), judge=has_no_trace
+            ),
+            "noise is fresh at every step, and the same if a step is computed again": Ask(
+                lambda d: [(given := small(d), 7), (given, 7), (given, 8)], judge=is_fresh
+            ),
+            "where the gradient is 0 there is no noise": Ask(
+                ({"W_Q": torch.zeros(2, 3), "W_K": torch.zeros(1, 1)}, 0),
+                "A gradient of 0 has the norm 0. Divide by the norm of the noise, never by that of "
+                "the gradient.",
+                want={"W_Q": torch.zeros(2, 3), "W_K": torch.zeros(1, 1)},
+            ),
+        },
+    ),
+    Function(
+        "shuffled_for",
+        cases={
+            "shuffled keeps the size of every entry in its place": Ask(
+                lambda d: (small(d), 0), judge=keeps_sizes
+            ),
+            "about half of the signs are turned, each by itself": [
+                Ask(lambda d: (large(d), 0), judge=turns_half),
+                Ask(lambda d: (large(d), 1), judge=turns_half),
+            ],
+            "the signs last for a run, and another run has others": Ask(
+                lambda d: [
+                    (given := large(d), 5),
+                    ({name: -2 * one for name, one in given.items()}, 5),
+                    (given, 6),
+                ],
+                judge=lasts,
+            ),
+        },
+    ),
     hints=(
         "`torch.Generator().manual_seed(step)` makes numbers that depend on the step alone; hand "
         "it to `torch.randn` as `generator`.",
@@ -149,182 +301,96 @@ ex_6_2 = Exercise(
     afterword='In grokkit: penalty_gradient="noise" and penalty_gradient="shuffled".',
 )
 
-
-def gradients(scale: float = 1.0) -> dict[str, torch.Tensor]:
-    """Two matrices of different shape and very different norm, none of their entries 0."""
-    random = torch.Generator().manual_seed(4)
-    return {
-        "W_Q": scale * (torch.rand(30, 8, generator=random) + 0.1),
-        "W_K": -0.01 * (torch.rand(20, 12, generator=random) + 0.1),
-    }
+# --- 6.3 where the inequality ends --------------------------------------------------------
 
 
-def small() -> dict[str, torch.Tensor]:
-    """Two gradients that a message can show, of norm 13 and 1."""
-    return {"W_Q": torch.tensor([[3.0, -4.0, 12.0]]), "W_K": torch.tensor([[0.6], [0.8]])}
+def measured(given, oracle):
+    """An answer as an attention in float64, |delta|^2 and D."""
+    attention = as_array(given)
+    require(attention is not None, "The answer is to be a tensor of shares.", given)
+    attention = np.asarray(attention, dtype=np.float64)
+    require(attention.shape == oracle.shape, f"It is to have {len(oracle)} entries.", given)
+    require(abs(attention.sum() - 1) < 1e-5, "Attention sums to 1.", given)
+    require((attention > 0).all(), "A softmax has every entry above 0.", given)
+    on = oracle > 0
+    # By log1p of the difference: near the oracle a ratio would be rounded.
+    divergence = float(-(oracle[on] * np.log1p((attention - oracle)[on] / oracle[on])).sum())
+    return attention, float(((attention - oracle) ** 2).sum()), divergence
 
 
-def norms(given: dict[str, torch.Tensor]) -> dict[str, float]:
-    """The Frobenius norm of each."""
-    return {name: float(one.norm()) for name, one in given.items()}
-
-
-def as_tensors(given: Any, like: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """An answer as tensors of the right names and shapes."""
+def breaks_near(given, k, length, constant, within):
+    oracle = np.r_[np.full(k, 1 / k), np.zeros(length - k)]
+    attention, gap, divergence = measured(given, oracle)
+    require(divergence > 1e-14, "This is the oracle itself: D is 0, and 0 is not below 0.", given)
     require(
-        isinstance(given, dict) and given.keys() == like.keys(),
-        "The answer is to be a dict with the same names.",
+        divergence <= within * (1 + 1e-4),
+        f"It breaks nothing near the oracle: D is {divergence:.3g}, which is to be at most "
+        f"{within}. Leave less on the distractors.",
         given,
     )
-    made = {}
-    for name, one in given.items():
-        array = as_array(one)
-        require(array is not None, f"{name} is to be a tensor.", one)
-        made[name] = torch.as_tensor(array)
-        require(
-            made[name].shape == like[name].shape,
-            f"{name} has shape {tuple(made[name].shape)}; its gradient {tuple(like[name].shape)}.",
-        )
-    return made
-
-
-@ex_6_2.property("noise has, in each matrix, the norm of its gradient")
-def _(noise, _shuffled):
-    given = small()
-    made = as_tensors(noise(given, 0), given)
-    got, right = norms(made), norms(given)
-    both = sum(one**2 for one in right.values()) ** 0.5
-    got_both = sum(one**2 for one in got.values()) ** 0.5
     require(
-        any(abs(got[name] - right[name]) < 1e-4 * right[name] for name in right)
-        or abs(got_both - both) > 1e-4 * both,
-        "The noise is scaled for both matrices together; each is to have its own gradient's norm.",
-        got,
-        f"norms {right}",
-    )
-    rms = {name: one.square().mean().sqrt() for name, one in made.items()}
-    require(
-        any(abs(rms[name] - right[name]) > 1e-4 * right[name] for name in right),
-        "Each *entry* is as large as the gradient's norm. The norm of all entries together is "
-        "to be equal: divide by the norm of the random numbers.",
-        got,
-        f"norms {right}",
-    )
-    expect(
-        got,
-        right,
-        cause="Divide the random numbers by their own norm and multiply with the gradient's. "
-        "Their norm is not 1, and not the same every time.",
-        rtol=1e-4,
-    )
-
-
-@ex_6_2.property("noise has no trace of the gradient, neither its direction nor its sizes")
-def _(noise, _shuffled):
-    given = gradients()
-    for name, made in as_tensors(noise(given, 3), given).items():
-        true = given[name]
-        sizes = made.abs().flatten().sort().values, true.abs().flatten().sort().values
-        require(
-            not torch.allclose(*sizes, rtol=1e-3),
-            "These are the gradient's own entries, with other signs or in other places. Noise is "
-            "made of random numbers alone; only its norm is the gradient's.",
-        )
-        along = float((made * true).sum() / (made.norm() * true.norm()))
-        require(
-            abs(along) < 0.3,
-            "The noise points the gradient's way, or against it. Is it added to the gradient or "
-            "multiplied with it? Or are its numbers not centred on 0, as those of torch.rand?",
-            along,
-            "a cosine near 0 between noise and gradient",
-        )
-
-
-@ex_6_2.property("noise is fresh at every step, and the same if a step is computed again")
-def _(noise, _shuffled):
-    given = small()
-    first, again, next_ = (as_tensors(noise(given, step), given) for step in (7, 7, 8))
-    require(
-        torch.allclose(first["W_Q"], again["W_Q"]),
-        "Called twice for the same step it gave two answers: a run could not be repeated. Make "
-        "the numbers from the step.",
+        gap < constant * divergence or attention[k:].sum() > 0.1 * divergence,
+        "Hardly anything is on the distractors: mass was moved about inside I*, where both "
+        "sides are of second order. Move it outwards.",
+        given,
     )
     require(
-        not torch.allclose(first["W_Q"], next_["W_Q"]),
-        "Two steps have the same noise: that is a direction that lasts. Make the numbers from the "
-        "step.",
+        gap < constant * divergence,
+        f"|delta|^2 is {gap:.3g}, and c D only {constant * divergence:.3g}: the inequality "
+        "holds. The left side is of second order in what the distractors have, so the "
+        "smaller c is, the less they must have. (No one amount is small enough for every c.)",
+        given,
     )
 
 
-@ex_6_2.property("where the gradient is 0 there is no noise")
-def _(noise, _shuffled):
-    given = {"W_Q": torch.zeros(2, 3), "W_K": torch.ones(4, 1)}
-    expect(
-        as_tensors(noise(given, 0), given)["W_Q"],
-        torch.zeros(2, 3),
-        cause="A gradient of 0 has the norm 0. Divide by the norm of the noise, never by that of "
-        "the gradient.",
-    )
-
-
-@ex_6_2.property("shuffled keeps the size of every entry in its place")
-def _(_noise, shuffled):
-    given = small()
-    made = as_tensors(shuffled(given, 0), given)
-    for name, true in given.items():
-        size, right = made[name].abs(), true.abs()
-        moved = torch.allclose(size.flatten().sort().values, right.flatten().sort().values)
-        expect(
-            size,
-            right,
-            cause="The entries have moved to other places: only their signs are to be random."
-            if moved
-            else "Multiply every entry with +1 or -1, and with nothing else.",
-        )
-
-
-@ex_6_2.property("about half of the signs are turned, each by itself")
-def _(_noise, shuffled):
-    given = gradients()
-    for seed in (0, 1):
-        for name, made in as_tensors(shuffled(given, seed), given).items():
-            turned = (made.sign() != given[name].sign()).double()
-            require(
-                turned.mean(dim=1).std() < 0.35 and turned.mean(dim=0).std() < 0.35,
-                "Whole rows or columns are turned together: draw a sign for every entry.",
-            )
-            require(
-                0.35 < turned.mean() < 0.65,
-                "Nearly all entries have kept their sign, or nearly all have lost it: draw one for "
-                "every entry, +1 and -1 with the same chance.",
-                float(turned.mean()),
-                "a share of turned signs near one half",
-            )
-
-
-@ex_6_2.property("the signs last for a run, and another run has others")
-def _(_noise, shuffled):
-    one, other = gradients(), gradients(-2.0)
-    flips = [
-        as_tensors(shuffled(given, seed), given)["W_Q"].sign() * given["W_Q"].sign()
-        for given, seed in ((one, 5), (other, 5), (one, 6))
-    ]
+def breaks_far(given, oracle):
+    oracle = oracle.double().numpy()
+    _, gap, divergence = measured(given, oracle)
+    require(divergence > 1e-12, "This is the oracle itself: D is 0, and so is |delta|^2.", given)
+    claimed = float(pl_constant_claimed(oracle)) * divergence
     require(
-        torch.equal(flips[0], flips[1]),
-        "Another gradient of the same run got other signs: then the direction does not last, and "
-        "this is a second kind of noise. Make them from the seed alone.",
-    )
-    require(
-        not torch.equal(flips[0], flips[2]),
-        "Two seeds have the same signs: make them from the seed.",
+        gap < claimed,
+        f"|delta|^2 is {gap:.3g}, and 2 mu D is {claimed:.3g}: the inequality holds. Go "
+        "further away: |delta|^2 is never more than 2, but D grows without end as an entry "
+        "goes to 0.",
+        given,
     )
 
-
-# --- 6.3 where the inequality ends --------------------------------------------------------
 
 ex_6_3 = Exercise(
     "ex_6_3",
-    answers=("near", "far"),
+    Function(
+        "near",
+        judge=breaks_near,
+        cases={
+            "near a sparse oracle no constant holds": [
+                Ask((2, 5, 1.0, 0.5)),
+                Ask((3, 7, 0.02, 0.5)),
+                Ask((2, 9, 1.0, 0.002)),
+                Ask((1, 4, 0.05, 0.01)),
+                Ask((3, 4, 0.01, 0.5)),
+                Ask((1, 3, 50.0, 5.0)),
+                Ask((1, 2, 3e-7, 0.5)),
+                Ask((3, 4, 5.0, 2e-8)),
+                Ask(lambda d: (2, 6, d.one(1e-4, 3), d.one(0.001, 1))),
+            ]
+        },
+    ),
+    Function(
+        "far",
+        judge=breaks_far,
+        cases={
+            "far from a full oracle it does not hold either": [
+                Ask((torch.tensor(shares, dtype=torch.float64),))
+                for shares in (
+                    [0.5, 0.3, 0.2],
+                    [0.25, 0.25, 0.25, 0.25],
+                    [0.1, 0.6, 0.2, 0.1],
+                    [0.1, 0.9],
+                )
+            ]
+        },
+    ),
     hints=(
         "near: let the distractors have a little, eps in all, evenly. How large is D? And each "
         "entry of delta?",
@@ -335,86 +401,134 @@ ex_6_3 = Exercise(
     afterword="Without such an inequality there is no exponential rate: that is how 1/t comes in.",
 )
 
-
-def gap_and_divergence(attention: np.ndarray, oracle: np.ndarray) -> tuple[float, float]:
-    """|delta|^2 and D, in float64."""
-    on = oracle > 0
-    divergence = float((oracle[on] * np.log(oracle[on] / attention[on])).sum())
-    return float(((attention - oracle) ** 2).sum()), divergence
-
-
-def as_attention(given: Any, length: int) -> np.ndarray:
-    """An answer as an attention in float64, refused where it is none."""
-    attention = as_array(given)
-    require(attention is not None, "The answer is to be a tensor of shares.", given)
-    assert attention is not None
-    require(attention.shape == (length,), f"The answer is to have {length} entries.", given)
-    attention = attention.astype(np.float64)
-    require(abs(attention.sum() - 1) < 1e-5, "Attention sums to 1.", given)
-    require((attention > 0).all(), "A softmax has every entry above 0.", given)
-    return attention
-
-
-@ex_6_3.property("near a sparse oracle no constant holds")
-def _(near, _far):
-    cases = ((2, 5, 1.0, 0.5), (3, 7, 0.02, 0.5), (2, 9, 1.0, 0.002), (1, 4, 0.05, 0.01))
-    for k, length, constant, within in cases:
-        oracle = np.r_[np.full(k, 1 / k), np.zeros(length - k)]
-        given = near(k, length, constant, within)
-        gap, divergence = gap_and_divergence(as_attention(given, length), oracle)
-        require(
-            divergence > 1e-12,
-            "This is the oracle itself: D is 0, and 0 is not below 0.",
-            given,
-        )
-        require(
-            divergence <= within * (1 + 1e-4),
-            f"It breaks nothing near the oracle: D is {divergence:.3g}, which is to be at most "
-            f"{within}. Leave less on the distractors.",
-            given,
-        )
-        if gap < constant * divergence:
-            continue
-        inside = as_attention(given, length)[k:].sum()
-        require(
-            inside > 0.1 * divergence,
-            "Hardly anything is on the distractors: mass was moved about inside I*, where both "
-            "sides are of second order. Move it outwards.",
-            given,
-        )
-        require(
-            False,
-            f"|delta|^2 is {gap:.3g}, and c D only {constant * divergence:.3g}: the inequality "
-            "holds. The left side is of second order in what the distractors have, so the "
-            "smaller c is, the less they must have.",
-            given,
-        )
-
-
-@ex_6_3.property("far from a full oracle it does not hold either")
-def _(_near, far):
-    for shares in ([0.5, 0.3, 0.2], [0.25, 0.25, 0.25, 0.25], [0.1, 0.6, 0.2, 0.1]):
-        oracle = np.array(shares)
-        given = far(torch.tensor(shares, dtype=torch.float64))
-        gap, divergence = gap_and_divergence(as_attention(given, len(shares)), oracle)
-        claimed = float(pl_constant_claimed(oracle)) * divergence
-        require(
-            divergence > 1e-12, "This is the oracle itself: D is 0, and so is |delta|^2.", given
-        )
-        require(
-            gap < claimed,
-            f"|delta|^2 is {gap:.3g}, and 2 mu D is {claimed:.3g}: the inequality holds. Go "
-            "further away: |delta|^2 is never more than 2, but D grows without end as an entry "
-            "goes to 0.",
-            given,
-        )
-
-
 # --- 6.4 a small study: two laws ----------------------------------------------------------
+
+
+def late(fit=lambda x, y: -np.polyfit(x, y, 1)[0], kept=lambda times, since: times >= since):
+    """A fit to the logarithms of the late records."""
+
+    def answer(times, divergence, since):
+        those = kept(times, since)
+        return fit(np.log(times[those]), np.log(divergence[those])) if those.sum() > 1 else 0.0
+
+    return answer
+
+
+def records(d, since=2.0):
+    """Unevenly spaced records around a power law; early ones follow another."""
+    times = np.array([0.5, 1.0, 2.0, 4.0, 5.0, 10.0, 30.0, 100.0])
+    scattered = np.exp(0.2 * d.numbers(8).double().numpy())
+    divergence = 3 / times ** d.one(0.7, 2) * scattered
+    divergence[times < since] = 2 * np.exp(-times[times < since])
+    return times, divergence, since
+
+
+def line(x=lambda betas: 1 / betas, r2=None, fit=lambda x, y: np.polyfit(x, y, 1)):
+    """Floor, slope and R^2 of a line through the arms."""
+
+    def answer(betas, epochs):
+        slope, floor = fit(x(betas), epochs)
+        missed = ((epochs - floor - slope * x(betas)) ** 2).sum()
+        spread = ((epochs - epochs.mean()) ** 2).sum()
+        return floor, slope, 1 - missed / spread if r2 is None else r2(missed, spread, epochs)
+
+    return answer
+
+
+def arms(d, scatter=120.0):
+    betas = np.array([0.2, 0.5, 1.0, 2.5])
+    epochs = 300 + d.one(30, 90) / betas
+    return betas, epochs + scatter * d.numbers(4).double().numpy()
+
 
 ex_6_4 = Exercise(
     "ex_6_4",
-    answers=("late_power", "inverse_law"),
+    Function(
+        "late_power",
+        right=late(),
+        cases={
+            "of a power law it is the power, above 0": Ask(
+                lambda d: records(d, 0.5),
+                "All records count here. Take the slope of log D over log t, with its sign turned.",
+            ),
+            "only records from `since` on count, with `since` itself": [
+                Ask(records, "Records before 2 follow another law, that at 2 belongs to this one."),
+                Ask(lambda d: records(d, 5.0), "Since 5: four records."),
+            ],
+        },
+        mistakes={
+            "The sign is the other way round: D falls as 1 / t^r, so r is minus the slope.": late(
+                lambda x, y: np.polyfit(x, y, 1)[0]
+            ),
+            "The logarithm of the time is missing: this is the rate of an exponential.": late(
+                lambda x, y: -np.polyfit(np.exp(x), y, 1)[0]
+            ),
+            "The logarithm of D is missing.": late(lambda x, y: -np.polyfit(x, np.exp(y), 1)[0]),
+            "x and y are exchanged: D over the times.": late(lambda x, y: -np.polyfit(y, x, 1)[0]),
+            "polyfit gives the slope first; this is where the line begins.": late(
+                lambda x, y: np.polyfit(x, y, 1)[1]
+            ),
+            "All records are used; take those with times >= since.": late(
+                kept=lambda times, since: times > 0
+            ),
+            "`since` is a time, not a number of records.": late(
+                kept=lambda times, since: np.arange(len(times)) >= int(since)
+            ),
+            "The record at `since` itself is left out.": late(
+                kept=lambda times, since: times > since
+            ),
+            "This is the slope from the first record to the last one; use all of them, by least "
+            "squares.": late(lambda x, y: -(y[-1] - y[0]) / (x[-1] - x[0])),
+            "This is the mean of the slopes from each record to the next; use the line of least "
+            "squares.": late(lambda x, y: -(np.diff(y) / np.diff(x)).mean()),
+            "The line was forced through the origin; it has an intercept, log C.": late(
+                lambda x, y: -(x * y).sum() / (x**2).sum()
+            ),
+        },
+    ),
+    Function(
+        "inverse_law",
+        right=line(),
+        cases={
+            "epochs on such a law have its floor, its slope, and an R^2 of 1": Ask(
+                lambda d: arms(d, 0.0), "These epochs are exactly 300 + slope / beta."
+            ),
+            "R^2 compares what the line misses with what the mean misses": Ask(
+                arms,
+                "1 minus (sum of the squares that the line misses) over (sum of the squares that "
+                "the mean misses).",
+            ),
+        },
+        mistakes={
+            "Floor and slope are exchanged; polyfit gives the slope first.": lambda b, e: (
+                line()(b, e)[1],
+                line()(b, e)[0],
+                line()(b, e)[2],
+            ),
+            "This is what the line misses, or its share of what the mean misses; R^2 is 1 minus "
+            "that share.": any_of(
+                line(r2=lambda missed, spread, e: missed / spread),
+                line(r2=lambda missed, spread, e: missed),
+            ),
+            "The line is drawn over beta; the law is a line over 1/beta.": line(lambda b: b),
+            "This is the correlation, not its square.": line(
+                r2=lambda missed, spread, e: np.sqrt(1 - missed / spread)
+            ),
+            "It is compared with the squares of the epochs; take those around their mean.": line(
+                r2=lambda missed, spread, e: 1 - missed / (e**2).sum()
+            ),
+            "There is no floor: the line goes through the origin.": line(
+                fit=lambda x, y: ((x * y).sum() / (x**2).sum(), 0.0)
+            ),
+            "The line goes through two of the points; take the line of least squares.": any_of(
+                *(
+                    line(fit=lambda x, y, i=i, j=j: np.polyfit(x[[i, j]], y[[i, j]], 1))
+                    for i in range(4)
+                    for j in range(i)
+                )
+            ),
+        },
+    ),
     hints=(
         "log D = log C - r log t is a straight line over log t. `numpy.polyfit(x, y, 1)` gives "
         "its slope first, then where it begins.",
@@ -426,132 +540,62 @@ ex_6_4 = Exercise(
     afterword="A law that a fit cannot refute has not been tested: try leaving out one point.",
 )
 
-TIMES = np.array([1.0, 2.0, 4.0, 5.0, 10.0, 30.0, 100.0])
-# Early it falls by another law; from t = 5 on it is 3 / t^1.5.
-DIVERGENCE = np.where(TIMES >= 5, 3 / TIMES**1.5, 2 * np.exp(-TIMES))
+# --- 6.5 a control that cannot help -------------------------------------------------------
 
 
-def slope_of(x: np.ndarray, y: np.ndarray) -> float:
-    """The slope of the line of least squares."""
-    return float(np.polyfit(x, y, 1)[0])
+def is_blind(given, pull):
+    array = as_array(given)
+    require(
+        array is not None and array.shape == tuple(pull.shape),
+        "The answer is to have the shape of the pull.",
+        given,
+    )
+    made, true = torch.as_tensor(array).double(), pull.double()
+    require(made.isfinite().all(), "There is a nan in it: is a row of 0 divided by 0?", given)
+    length = true.norm(dim=1)
+    require(
+        bool((made.norm(dim=1) - length).abs().max() <= 1e-4 * length.max()),
+        "Each row is to be as long as that of the pull, and 0 where that is 0.",
+        made.norm(dim=1),
+        f"lengths {length.numpy().round(4).tolist()}",
+    )
+    require(
+        bool(made.sum(dim=1).abs().max() <= 1e-4 * length.max()),
+        "The entries of a row do not sum to 0: no penalty has such a gradient. Take the mean off, "
+        "before you take off what lies along the pull.",
+        made.sum(dim=1),
+        "sums of 0",
+    )
+    along = (made * true).sum(dim=1) / (length**2).clamp_min(1e-30)
+    cause = "It has something of the pull's direction: take off what lies along the pull."
+    if along.abs().min() > 0.99 or (along.abs()[length > 0] > 0.99).all():
+        cause = "This is the pull itself, or its opposite."
+    require(bool(along.abs().max() < 1e-4), cause, along, "a cosine of 0 in every example")
 
 
-def through_two(x: np.ndarray, y: np.ndarray, i: int, j: int) -> tuple[float, float, float]:
-    """Floor, slope and R^2 of the line through two of the points."""
-    slope = (y[i] - y[j]) / (x[i] - x[j])
-    floor = y[i] - slope * x[i]
-    missed = ((y - floor - slope * x) ** 2).sum()
-    return floor, slope, 1 - missed / ((y - y.mean()) ** 2).sum()
-
-
-@ex_6_4.property("of a power law it is the power, above 0")
-def _(power, _law):
-    times, d = TIMES[3:], DIVERGENCE[3:]
-    expect(
-        power(times, d, 1.0),
-        1.5,
-        cause="This is 3 / t^1.5. Take the slope of log D over log t, with its sign turned.",
-        mistakes={
-            "The sign is the other way round: D falls as 1 / t^r, so r is minus the slope.": -1.5,
-            "The logarithm of the time is missing: this is the rate of an exponential.": (
-                -slope_of(times, np.log(d))
-            ),
-            "The logarithm of D is missing.": -slope_of(np.log(times), d),
-            "x and y are exchanged: D over the times.": -slope_of(np.log(d), np.log(times)),
-            "polyfit gives the slope first; this is where the line begins.": np.log(3.0),
+ex_6_5 = Exercise(
+    "ex_6_5",
+    Function(
+        "blind_pull",
+        judge=is_blind,
+        cases={
+            "as long as the pull, at a right angle to it, with the sum 0": [
+                Ask(lambda d: (pull(*batch(d, 1)).to(d.dtype),)),
+                Ask(lambda d: (pull(*batch(d, 4)).to(d.dtype),)),
+            ],
+            "for any pull": [
+                Ask((torch.tensor([[2.0, -1.0, -1.0], [0.0, 0.0, 0.0], [1.0, -1.0, 0.0]]),)),
+                Ask((torch.tensor([[0.0, 3.0, -3.0], [-1.0, -1.0, 2.0], [-1.0, 2.0, -1.0]]),)),
+                Ask((torch.eye(4, dtype=torch.float64) - 0.25,)),
+            ],
         },
-    )
-
-
-@ex_6_4.property("only records from `since` on count, with `since` itself")
-def _(power, _law):
-    expect(
-        power(TIMES, DIVERGENCE, 5.0),
-        1.5,
-        cause="Records before 5 follow another law, that at 5 belongs to this one.",
-        mistakes={
-            "All records are used; take those with times >= since.": -slope_of(
-                np.log(TIMES), np.log(DIVERGENCE)
-            ),
-            "`since` is a time, not a number of records.": -slope_of(
-                np.log(TIMES[5:]), np.log(DIVERGENCE[5:])
-            ),
-        },
-    )
-    # Scattered, and unevenly spaced: the line through two of the points is another one.
-    t, bent = np.array([1.0, 2.0, 3.0, 8.0, 60.0]), np.array([9.0, 1.0, 0.2, 0.3, 0.01])
-    x, y = np.log(t), np.log(bent)
-    expect(
-        power(t, bent, 2.0),
-        -slope_of(x[1:], y[1:]),
-        cause="The record at `since` itself counts; and use all that follow, by least squares.",
-        mistakes={
-            "The record at `since` itself is left out.": -slope_of(x[2:], y[2:]),
-            "This is the slope from the first record to the last one; use all of them, by least "
-            "squares.": any_of(-(y[-1] - y[1]) / (x[-1] - x[1]), -(y[-1] - y[2]) / (x[-1] - x[2])),
-            "This is the mean of the slopes from each record to the next; use the line of least "
-            "squares.": -(np.diff(y[1:]) / np.diff(x[1:])).mean(),
-            "The line was forced through the origin; it has an intercept, log C.": (
-                -(x[1:] * y[1:]).sum() / (x[1:] ** 2).sum()
-            ),
-        },
-    )
-
-
-@ex_6_4.property("epochs on such a law have its floor, its slope, and an R^2 of 1")
-def _(_power, law):
-    betas = np.array([0.1, 0.5, 1.0, 4.0])
-    epochs = 300 + 20 / betas
-    slope, floor = np.polyfit(betas, epochs, 1)
-    linear = (
-        1 - ((epochs - floor - slope * betas) ** 2).sum() / ((epochs - epochs.mean()) ** 2).sum()
-    )
-    expect(
-        law(betas, epochs),
-        (300.0, 20.0, 1.0),
-        cause="These epochs are 300 + 20 / beta.",
-        mistakes={
-            "Floor and slope are exchanged; polyfit gives the slope first.": (20.0, 300.0, 1.0),
-            "The 1 minus is missing: this is the share that the line does not explain.": (
-                300.0,
-                20.0,
-                0.0,
-            ),
-            "The line is drawn over beta; the law is a line over 1/beta.": (floor, slope, linear),
-        },
-    )
-
-
-@ex_6_4.property("R^2 compares what the line misses with what the mean misses")
-def _(_power, law):
-    betas, epochs = np.array([0.25, 0.5, 1.0, 2.0]), np.array([700.0, 300.0, 420.0, 200.0])
-    slope, floor = np.polyfit(1 / betas, epochs, 1)
-    missed = ((epochs - floor - slope / betas) ** 2).sum()
-    spread = ((epochs - epochs.mean()) ** 2).sum()
-    right = 1 - missed / spread
-    origin = (epochs / betas).sum() / (1 / betas**2).sum()
-    through = 1 - ((epochs - origin / betas) ** 2).sum() / spread
-    expect(
-        law(betas, epochs),
-        (floor, slope, right),
-        cause="1 minus (sum of the squares that the line misses) over (sum of the squares that the "
-        "mean misses).",
-        mistakes={
-            "The 1 minus is missing: this is the share that the line does not explain.": (
-                floor,
-                slope,
-                missed / spread,
-            ),
-            "This is the correlation, not its square.": (floor, slope, np.sqrt(right)),
-            "This is what the line misses, not compared with anything.": (floor, slope, missed),
-            "It is compared with the squares of the epochs; take those around their mean.": (
-                floor,
-                slope,
-                1 - missed / (epochs**2).sum(),
-            ),
-            "There is no floor: the line goes through the origin.": (0.0, origin, through),
-            "The line goes through two of the points; take the line of least squares.": any_of(
-                *(through_two(1 / betas, epochs, i, j) for i in range(4) for j in range(i))
-            ),
-        },
-    )
+    ),
+    hints=(
+        "Begin with any direction that is not the pull's own, in each row.",
+        "Take its mean off: then it sums to 0. Take off what lies along the pull, (x . u) u with u "
+        "of length 1: then it is at a right angle, and still sums to 0. Why?",
+        "Give it the length of the pull; mind rows that are 0, and starting directions that happen "
+        "to lie along the pull.",
+    ),
+    afterword="Compare it with noise: noise has, in few dimensions, quite some of the direction.",
+)

@@ -1,16 +1,12 @@
 """Checks of the exercises on chapter 07: masks, rewinding, steps under a mask, a disguise."""
 
-from typing import Any
-
 import torch
 
-from grokkit.classroom.checks.exercise import Exercise
-from grokkit.classroom.checks.expect import as_array, expect, require
-
-Tensors = dict[str, torch.Tensor]
+from grokkit.classroom.checks.exercise import Ask, Exercise, Function
+from grokkit.classroom.checks.expect import any_of, as_array, require
 
 
-def as_tensors(given: Any, like: Tensors) -> Tensors:
+def as_tensors(given, like):
     """An answer as tensors of the right names and shapes."""
     require(isinstance(given, dict), "The answer is to be a dict by name.", given)
     missing, more = like.keys() - given.keys(), given.keys() - like.keys()
@@ -34,9 +30,77 @@ def as_tensors(given: Any, like: Tensors) -> Tensors:
 
 # --- 7.1 a mask that keeps its word -------------------------------------------------------
 
+
+def keeps_its_word(given, weights, sparsity):
+    """Whether of each matrix just so many entries go, the smallest."""
+    matrices = {name: one for name, one in weights.items() if name.startswith("W_")}
+    for name, made in as_tensors(given, matrices).items():
+        require(
+            set(made.flatten().tolist()) <= {0, 1},
+            "These are weights; the mask says which of them stay: true or false.",
+            made,
+        )
+        kept, size, n = made.bool(), matrices[name].abs(), made.numel()
+        gone, wanted = int((~kept).sum()), round(sparsity * n)
+        equal = size.flatten().unique().numel() < n
+        causes = {
+            n - wanted: "The share is what goes, not what stays: or the mask is turned round. It "
+            "is true where an entry stays.",
+            int(sparsity * n): f"{sparsity} of {n} is {sparsity * n:.3g}: round it, do not cut "
+            "off what follows the point.",
+        }
+        cause = causes.get(
+            gone, f"{gone} of {n} entries of {name} went, for a share of {sparsity}."
+        )
+        if equal and gone not in causes:
+            cause += (
+                " Many of them are equal: cutting at a value takes all equal ones or none. Sort "
+                "places, and count."
+            )
+        elif gone not in causes:
+            cause += " Is the share taken over all matrices together? Each loses its own."
+        require(gone == wanted, cause, made, f"{wanted} pruned")
+        if 0 < wanted < n and size[kept].min() < size[~kept].max():
+            signed = matrices[name]
+            if size[kept].max() <= size[~kept].min():
+                cause = "The largest went; the mask is true where an entry stays."
+            elif signed[kept].min() >= signed[~kept].max():
+                cause = "The sign counted: a large negative weight is large. Sort absolute values."
+            else:
+                cause = "A weight went that is larger than one that stayed."
+            require(False, cause, made, "the smallest by absolute value pruned")
+
+
+def mixed(d):
+    """Parameters of very different size, two of which are matrices."""
+    parts = {"token_embedding": d.numbers(2, 2), "W_Q": 0.01 * d.numbers(3, 4)}
+    return {**parts, "b_1": 0.01 * d.numbers(2), "W_1": 3 * d.numbers(1, 8)}
+
+
+TIED = torch.tensor([[0.0, 0.5, 0.0, -0.5, 0.0], [0.0, 0.0, 0.5, -2.0, 0.5]])
+
 ex_7_1 = Exercise(
     "ex_7_1",
-    answers=("keep_largest",),
+    Function(
+        "keep_largest",
+        judge=keeps_its_word,
+        cases={
+            "the smallest by absolute value go": [
+                Ask(({"W_1": torch.tensor([[0.9, -0.1, 0.4], [-0.8, 0.2, -0.05]])}, 0.5)),
+                Ask(lambda d: ({"W_1": d.numbers(3, 4)}, 0.5)),
+            ],
+            "each matrix loses its own share, and only matrices lose any": Ask(
+                lambda d: (mixed(d), 0.25)
+            ),
+            "exactly so many go, even of equal weights": [
+                Ask(({"W_2": TIED}, sparsity)) for sparsity in (0.3, 0.7, 0.0, 1.0)
+            ],
+            "the number that goes is rounded to the nearest": [
+                Ask(lambda d: ({"W_U": d.numbers(1, 7)}, 0.4)),
+                Ask(lambda d: ({"W_U": d.numbers(1, 7)}, 0.6)),
+            ],
+        },
+    ),
     hints=(
         "Count first: how many entries of this matrix are to go? `round(share * number)`.",
         "`argsort` gives *places*, smallest first, and decides between equal values by itself.",
@@ -46,175 +110,56 @@ ex_7_1 = Exercise(
     afterword="In grokkit: grokkit.tickets.prune(spec, weights, Pruning(sparsity=0.8)).",
 )
 
-
-@ex_7_1.property("the smallest by absolute value go")
-def _(keep):
-    weights = {"W_1": torch.tensor([[0.9, -0.1, 0.4], [-0.8, 0.2, -0.05]])}
-    right = torch.tensor([[True, False, True], [True, False, False]])
-    made = as_tensors(keep(weights, 0.5), weights)["W_1"]
-    expect(
-        made.bool(),
-        right,
-        cause="Half of six: -0.05, -0.1 and 0.2 are the three smallest by absolute value.",
-        mistakes={
-            "The largest went; the mask is true where an entry stays.": ~right,
-            "The sign counted: -0.8 is a large weight. Sort the absolute values.": torch.tensor(
-                [[True, False, True], [False, True, False]]
-            ),
-        },
-    )
-    require(
-        set(made.flatten().tolist()) <= {0, 1},
-        "These are weights; the mask says which of them stay: true or false.",
-        made,
-    )
-
-
-@ex_7_1.property("each matrix loses its own share, and only matrices lose any")
-def _(keep):
-    weights = {
-        "token_embedding": torch.tensor([[0.1, 0.2], [0.3, 0.4]]),
-        "W_Q": torch.tensor([[0.04, 0.03], [0.02, -0.01]]),
-        "b_1": torch.tensor([0.0, 0.001]),
-        "W_1": torch.tensor([[3.0, 1.0, -2.0, 4.0]]),
-    }
-    matrices = {name: one for name, one in weights.items() if name.startswith("W_")}
-    made = as_tensors(keep(weights, 0.25), matrices)
-    expect(
-        {name: one.bool() for name, one in made.items()},
-        {
-            "W_Q": torch.tensor([[True, True], [True, False]]),
-            "W_1": torch.tensor([[True, False, True, True]]),
-        },
-        cause="A quarter of W_Q is one entry, and a quarter of W_1 is one.",
-        mistakes={
-            "The share is taken over all matrices together: W_Q, whose weights are small, loses "
-            "more than its own quarter.": {
-                "W_Q": torch.tensor([[True, True], [False, False]]),
-                "W_1": torch.tensor([[True, True, True, True]]),
-            },
-            "The share is what goes, not what stays.": {
-                "W_Q": torch.tensor([[True, False], [False, False]]),
-                "W_1": torch.tensor([[False, False, False, True]]),
-            },
-        },
-    )
-
-
-@ex_7_1.property("exactly so many go, even of equal weights")
-def _(keep):
-    weight = torch.tensor([[0.0, 0.5, 0.0, -0.5, 0.0], [0.0, 0.0, 0.5, -2.0, 0.5]])
-    for sparsity, count in ((0.3, 3), (0.7, 7), (0.0, 0), (1.0, 10)):
-        made = as_tensors(keep({"W_2": weight}, sparsity), {"W_2": weight})["W_2"].bool()
-        gone = int((~made).sum())
-        require(
-            gone == count,
-            f"{gone} of 10 entries went, for a share of {sparsity}. Half of them are equal to 0: "
-            "cutting at a value takes all equal ones or none. Sort places, and count.",
-            made,
-            f"{count} pruned",
-        )
-        size = weight.abs()
-        require(
-            not count or count == 10 or size[made].min() >= size[~made].max(),
-            "A weight went that is larger than one that stayed.",
-            made,
-        )
-
-
-@ex_7_1.property("the number that goes is rounded to the nearest")
-def _(keep):
-    weight = torch.arange(1.0, 8.0).view(1, 7)
-    made = as_tensors(keep({"W_U": weight}, 0.4), {"W_U": weight})["W_U"].bool()
-    expect(
-        int((~made).sum()),
-        3,
-        cause="0.4 of 7 is 2.8, the nearest whole number is 3.",
-        mistakes={"0.4 of 7 is 2.8: round it, do not cut off what follows the point.": 2},
-    )
-
-
 # --- 7.2 rewind, and the control ----------------------------------------------------------
 
-ex_7_2 = Exercise(
-    "ex_7_2",
-    answers=("rewind", "random_mask"),
-    hints=(
-        "A float times a bool: the entry stays, or becomes 0. Names that the mask lacks stay.",
-        "As many entries, other places: shuffle the mask itself. `torch.randperm(n, generator=g)` "
-        "is a random order of n places.",
-        "Flatten the mask, take its entries in the random order, give it its shape back. "
-        "`torch.Generator().manual_seed(seed)` makes g.",
-    ),
-    afterword="In grokkit: grokkit.tickets.shuffled(ticket, seed).",
-)
+
+def masked(given, by):
+    """Tensors with what is pruned at 0."""
+    return {name: one * by[name] if name in by else one for name, one in given.items()}
 
 
-def ticket() -> Tensors:
+def ticket(d):
     """A mask that keeps 3 of 12 entries, and one that keeps 50 of 60."""
-    first = torch.zeros(3, 4, dtype=torch.bool)
-    first[1, :3] = True
     second = torch.ones(6, 10, dtype=torch.bool)
     second[:2, :5] = False
+    first = torch.zeros(3, 4, dtype=torch.bool)
+    first[1, :3] = True
     return {"W_Q": first, "W_1": second}
 
 
-@ex_7_2.property("pruned weights begin at 0, kept ones where they were")
-def _(rewind, _mask):
-    initial = {"W_1": torch.tensor([[1.0, -2.0], [3.0, 4.0]]), "b_1": torch.tensor([5.0, 6.0])}
-    kept = {"W_1": torch.tensor([[True, False], [True, True]])}
-    right = {"W_1": torch.tensor([[1.0, 0.0], [3.0, 4.0]]), "b_1": initial["b_1"]}
-    expect(
-        as_tensors(rewind(initial, kept), initial),
-        right,
-        cause="Multiply each parameter that the mask names with it, and leave the others.",
-        mistakes={
-            "The mask is upside down: it is true where an entry is kept.": {
-                "W_1": torch.tensor([[0.0, -2.0], [0.0, 0.0]]),
-                "b_1": initial["b_1"],
-            },
-            "b_1 became 0: what the mask does not name begins as it was.": {
-                **right,
-                "b_1": torch.zeros(2),
-            },
-        },
+def keeps_counts(given, kept, seed):
+    made = as_tensors(given, kept)
+    counts = {name: int(one.bool().sum()) for name, one in made.items()}
+    right = {name: int(one.sum()) for name, one in kept.items()}
+    cause = (
+        "A coin for every entry keeps the sparsity on average only. Shuffle the mask that is "
+        "there, and none is lost."
     )
+    if sum(counts.values()) == sum(right.values()):
+        cause = "As many in all, but not in every matrix: shuffle each by itself."
+    elif counts == {name: one.numel() - right[name] for name, one in kept.items()}:
+        cause = "As many as were kept are pruned: the mask is upside down."
+    require(counts == right, cause, counts, str(right))
 
 
-@ex_7_2.property("the random mask keeps as many entries of every matrix")
-def _(_rewind, mask):
-    kept = ticket()
-    for seed in range(3):
-        made = as_tensors(mask(kept, seed), kept)
-        counts = {name: int(one.bool().sum()) for name, one in made.items()}
-        right = {name: int(one.sum()) for name, one in kept.items()}
-        pruned = {name: one.numel() - right[name] for name, one in kept.items()}
-        expect(
-            counts,
-            right,
-            cause="As many in all, but not in every matrix: shuffle each by itself."
-            if sum(counts.values()) == sum(right.values())
-            else "A coin for every entry keeps the sparsity on average only. Shuffle the mask that "
-            "is there, and none is lost.",
-            mistakes={"As many as were kept are pruned: the mask is upside down.": pruned},
-        )
-
-
-@ex_7_2.property("its places are random")
-def _(_rewind, mask):
-    kept = ticket()
-    drawn = [as_tensors(mask(kept, seed), kept)["W_1"].bool() for seed in range(8)]
+def is_random(given, *calls):
+    kept = calls[0][0]
+    drawn = [as_tensors(one, kept)["W_1"].bool() for one in given]
+    own = kept["W_1"]
     require(
-        any(not torch.equal(one, kept["W_1"]) for one in drawn),
+        any(not torch.equal(one, own) for one in drawn),
         "This is the ticket's own mask; its entries are to be at random places.",
+    )
+    require(
+        torch.equal(drawn[0], drawn[1]),
+        "Called twice with one seed it gave two masks: a run could not be repeated.",
     )
     require(
         any(not torch.equal(one, drawn[0]) for one in drawn),
         "Two seeds have the same places: make the order from the seed.",
     )
-    own = kept["W_1"]
-    for what, flip in (("row", False), ("column", True)):
-        before, after = (own.T, [one.T for one in drawn]) if flip else (own, drawn)
+    for what, turned in (("row", False), ("column", True)):
+        before, after = (own.T, [one.T for one in drawn]) if turned else (own, drawn)
         known = {tuple(line.tolist()) for line in before}
         require(
             any(tuple(line.tolist()) not in known for one in after for line in one),
@@ -227,21 +172,175 @@ def _(_rewind, mask):
         )
 
 
-@ex_7_2.property("the same seed names the same places")
-def _(_rewind, mask):
-    kept = ticket()
-    one, again = (as_tensors(mask(kept, 5), kept) for _ in range(2))
-    require(
-        all(torch.equal(one[name], again[name]) for name in kept),
-        "Called twice with one seed it gave two masks: a run could not be repeated.",
-    )
-
+ex_7_2 = Exercise(
+    "ex_7_2",
+    Function(
+        "rewind",
+        right=masked,
+        cases={
+            "pruned weights begin at 0, kept ones where they were": Ask(
+                lambda d: ({"W_1": d.numbers(2, 3), "b_1": d.numbers(2)}, {"W_1": d.mask(2, 3)}),
+                "Multiply each parameter that the mask names with it, and leave the others.",
+            )
+        },
+        mistakes={
+            "The mask is upside down: it is true where an entry is kept.": lambda w, kept: masked(
+                w, {name: ~one for name, one in kept.items()}
+            ),
+            "b_1 became 0: what the mask does not name begins as it was.": lambda w, kept: {
+                **masked(w, kept),
+                "b_1": 0 * w["b_1"],
+            },
+        },
+    ),
+    Function(
+        "random_mask",
+        cases={
+            "the random mask keeps as many entries of every matrix": [
+                Ask(lambda d, seed=seed: (ticket(d), seed), judge=keeps_counts) for seed in range(3)
+            ],
+            "its places are random, and the same for the same seed": Ask(
+                lambda d: [(ticket(d), seed) for seed in (0, 0, 1, 2, 3, 4, 5, 6)], judge=is_random
+            ),
+        },
+    ),
+    hints=(
+        "A float times a bool: the entry stays, or becomes 0. Names that the mask lacks stay.",
+        "As many entries, other places: shuffle the mask itself. `torch.randperm(n, generator=g)` "
+        "is a random order of n places.",
+        "Flatten the mask, take its entries in the random order, give it its shape back. "
+        "`torch.Generator().manual_seed(seed)` makes g.",
+    ),
+    afterword="In grokkit: grokkit.tickets.shuffled(ticket, seed).",
+)
 
 # --- 7.3 train under a mask ---------------------------------------------------------------
 
+
+def norm_of(tensors):
+    return float(torch.cat([one.flatten() for one in tensors.values()]).double().norm())
+
+
+def step(
+    seen=masked,
+    norm=lambda gradients, kept: norm_of(masked(gradients, kept)),
+    clip=lambda longest, norm: min(1.0, longest / norm),
+    decay=lambda eta, w: 1 - eta * w,
+    sign=-1,
+    old=lambda weights, kept: weights,
+    after=masked,
+):
+    """A masked step with one of its parts done otherwise."""
+
+    def answer(weights, gradients, kept, eta, w, longest):
+        used, factor = seen(gradients, kept), clip(longest, norm(gradients, kept))
+        before = old(weights, kept)
+        moved = {
+            name: decay(eta, w) * before[name] + sign * eta * factor * used[name]
+            for name in weights
+        }
+        return after(moved, kept)
+
+    return answer
+
+
+def each_clipped(gradients, kept):
+    """Each parameter clipped by its own norm, 1 for the norm of all."""
+    return {name: one / one.norm() for name, one in masked(gradients, kept).items()}
+
+
+def plain(given, kept):
+    return given
+
+
+def situation(d, share, pruned=True):
+    """A step to take; `share` is c over the norm of the gradients that count."""
+    weights = {"W_1": d.numbers(2, 3), "b_1": d.numbers(2)}
+    gradients = {"W_1": d.numbers(2, 3), "b_1": d.numbers(2)}
+    kept = {"W_1": d.mask(2, 3, k=2)} if pruned else {}
+    gradients["W_1"][~kept["W_1"]] *= 4 if pruned else 1
+    longest = round(share * norm_of(masked(gradients, kept)), 4)
+    return weights, gradients, kept, 0.1, 0.5, longest
+
+
 ex_7_3 = Exercise(
     "ex_7_3",
-    answers=("masked_step",),
+    Function(
+        "masked_step",
+        right=step(),
+        cases={
+            "without a mask it is clipped SGD with decoupled decay": [
+                Ask(
+                    lambda d: (
+                        ({"W_1": d.numbers(2, 3), "b_1": d.numbers(2)},)
+                        + ({"W_1": 3 * d.numbers(2, 3), "b_1": 3 * d.numbers(2)}, {}, 0.1, 0.5, 2.0)
+                    ),
+                    "The gradient is longer than 2 and is scaled to that; the weights shrink by "
+                    "1 - 0.1 x 0.5.",
+                ),
+                Ask(
+                    lambda d: (
+                        ({"W_1": d.numbers(2, 3), "b_1": d.numbers(2)},)
+                        + ({"W_1": d.numbers(2, 3), "b_1": d.numbers(2)}, {}, 0.1, 0.5, 50.0)
+                    ),
+                    "A gradient that is shorter than c stays as it is.",
+                ),
+            ],
+            "pruned weights are 0 afterwards, whatever they were": Ask(
+                lambda d: situation(d, 9.0),
+                "Some pruned weights are not 0 yet, and all have a gradient: they are to be 0.",
+            ),
+            "clipping does not see the pruned": [
+                Ask(lambda d: situation(d, 0.4), "Only living weights and b_1 are in the norm."),
+                Ask(lambda d: situation(d, 1.1), "What lives is shorter than c: nothing to clip."),
+            ],
+        },
+        mistakes={
+            "It is not clipped: the norm is longer than c.": step(clip=lambda longest, norm: 1.0),
+            "Each parameter is clipped by its own norm; it is that of all gradients together.": (
+                step(each_clipped, clip=lambda longest, norm: longest)
+            ),
+            "This is a norm of another kind: it is the root of the sum of all squares.": any_of(
+                step(
+                    norm=lambda g, kept: float(
+                        torch.stack([one.norm(p=1) for one in masked(g, kept).values()]).norm()
+                    )
+                ),
+                step(
+                    norm=lambda g, kept: sum(float(one.norm()) for one in masked(g, kept).values())
+                ),
+                step(
+                    norm=lambda g, kept: sum(
+                        float(one.abs().sum()) for one in masked(g, kept).values()
+                    )
+                ),
+                step(
+                    norm=lambda g, kept: max(
+                        float(one.abs().max()) for one in masked(g, kept).values()
+                    )
+                ),
+            ),
+            "The step goes uphill: subtract the gradient.": step(sign=1),
+            "The weights do not decay.": step(decay=lambda eta, w: 1.0),
+            "The decay is w alone; it is eta times w.": step(decay=lambda eta, w: 1 - w),
+            "A gradient that is shorter than c is scaled up: the factor is at most 1.": step(
+                clip=lambda longest, norm: longest / norm
+            ),
+            "The mask is on the gradient only: a weight that was not 0 before just decays.": step(
+                after=plain
+            ),
+            "The mask is on the old weights only: the gradient brings them back.": step(
+                plain, old=masked, after=plain
+            ),
+            "The norm has the pruned weights' gradients in it: the living weights are clipped "
+            "because of dead ones. Mask the gradient first.": step(
+                norm=lambda gradients, kept: norm_of(gradients)
+            ),
+            "b_1 has no mask, but its gradient belongs to the norm.": step(
+                norm=lambda g, kept: norm_of({n: masked(g, kept)[n] for n in kept or g})
+            ),
+        },
+    ),
     hints=(
         "What must not be seen has to go before anybody looks: mask the gradient first.",
         "The norm of all gradients together is the norm of their norms, those without a mask "
@@ -252,107 +351,82 @@ ex_7_3 = Exercise(
     afterword="In grokkit a ticket masks the gradient before every step, and the weights after.",
 )
 
-
-def step(
-    weights: Tensors, seen: Tensors, by: Tensors, eta: float, w: float, clip: float
-) -> Tensors:
-    """W' = (1 - eta w) W - eta clip g, under a mask."""
-    return {
-        name: ((1 - eta * w) * one - eta * clip * seen[name]) * by.get(name, torch.tensor(1.0))
-        for name, one in weights.items()
-    }
-
-
-def masked(given: Tensors, by: Tensors) -> Tensors:
-    """Tensors with what is pruned at 0."""
-    return {name: one * by.get(name, torch.tensor(1.0)) for name, one in given.items()}
-
-
-@ex_7_3.property("without a mask it is clipped SGD with decoupled decay")
-def _(masked_step):
-    weights = {"W_1": torch.tensor([[2.0, -1.0]]), "b_1": torch.tensor([4.0])}
-    gradients = {"W_1": torch.tensor([[3.0, 0.0]]), "b_1": torch.tensor([4.0])}  # of norm 5
-    right = step(weights, gradients, {}, 0.1, 0.5, 0.4)
-    expect(
-        masked_step(weights, gradients, {}, 0.1, 0.5, 2.0),
-        right,
-        cause="The gradient has norm 5 and is scaled to 2; the weights shrink by 1 - 0.1 x 0.5.",
-        mistakes={
-            "It is not clipped: the norm 5 is longer than 2.": step(
-                weights, gradients, {}, 0.1, 0.5, 1.0
-            ),
-            "Each parameter is clipped by its own norm; it is that of all gradients together.": {
-                name: 0.95 * one - 0.1 * gradients[name] * 2 / gradients[name].norm()
-                for name, one in weights.items()
-            },
-            "The step goes uphill: subtract the gradient.": step(
-                weights, gradients, {}, 0.1, 0.5, -0.4
-            ),
-            "The weights do not decay.": step(weights, gradients, {}, 0.1, 0.0, 0.4),
-            "The decay is w alone; it is eta times w.": step(weights, gradients, {}, 0.1, 5.0, 0.4),
-        },
-    )
-    expect(
-        masked_step(weights, gradients, {}, 0.1, 0.5, 50.0),
-        step(weights, gradients, {}, 0.1, 0.5, 1.0),
-        cause="A gradient that is shorter than c stays as it is.",
-        mistakes={
-            "A gradient that is shorter than c is scaled up: the factor is at most 1.": step(
-                weights, gradients, {}, 0.1, 0.5, 10.0
-            )
-        },
-    )
-
-
-@ex_7_3.property("pruned weights are 0 afterwards, whatever they were")
-def _(masked_step):
-    weights = {"W_1": torch.tensor([[2.0, -1.0, 0.0]])}
-    gradients = {"W_1": torch.tensor([[1.0, 1.0, 1.0]])}
-    kept = {"W_1": torch.tensor([[True, False, False]])}
-    right = step(weights, masked(gradients, kept), kept, 0.1, 0.5, 1.0)
-    expect(
-        masked_step(weights, gradients, kept, 0.1, 0.5, 100.0),
-        right,
-        cause="The second weight is pruned and not 0 yet, the third is pruned and has a gradient: "
-        "both are to be 0.",
-        mistakes={
-            "The mask is on the gradient only: a weight that was not 0 before just decays.": step(
-                weights, masked(gradients, kept), {}, 0.1, 0.5, 1.0
-            ),
-            "The mask is on the old weights only: the gradient brings them back.": step(
-                masked(weights, kept), gradients, {}, 0.1, 0.5, 1.0
-            ),
-        },
-    )
-
-
-@ex_7_3.property("clipping does not see the pruned")
-def _(masked_step):
-    weights = {"W_1": torch.tensor([[2.0, 0.0]]), "b_1": torch.tensor([1.0])}
-    gradients = {"W_1": torch.tensor([[3.0, 12.0]]), "b_1": torch.tensor([4.0])}
-    kept = {"W_1": torch.tensor([[True, False]])}
-    seen = masked(gradients, kept)  # of norm 5, where all gradients have norm 13
-    expect(
-        masked_step(weights, gradients, kept, 0.1, 0.5, 2.6),
-        step(weights, seen, kept, 0.1, 0.5, 2.6 / 5),
-        cause="The gradient of what is there has the norm 5: that of W_1[0, 0] and of b_1.",
-        mistakes={
-            "The norm is 13 with the pruned weight's gradient in it: the living weights are "
-            "clipped because of a dead one. Mask the gradient first.": step(
-                weights, seen, kept, 0.1, 0.5, 2.6 / 13
-            ),
-            "b_1 has no mask, but its gradient belongs to the norm.": step(
-                weights, seen, kept, 0.1, 0.5, 2.6 / 3
-            ),
-        },
-    )
-
-
 # --- 7.4 small is not unimportant ---------------------------------------------------------
+
+
+def as_network(given, first, bias, second):
+    """The new W_1, whether it is the same function, why it may not be, and by how much."""
+    require(
+        isinstance(given, tuple | list) and len(given) == 3,
+        "Return three tensors: the new W_1, b_1 and W_2.",
+        given,
+    )
+    like = {"W_1": first, "b_1": bias, "W_2": second}
+    made = as_tensors(dict(zip(like, given, strict=True)), like)
+    a, b, c = (one.double() for one in made.values())
+    first, bias, second = (one.double() for one in like.values())
+    random = torch.Generator().manual_seed(9)
+    x = 2 * torch.randn(40, len(first), generator=random, dtype=torch.float64)
+    right = (x @ first + bias).relu() @ second
+
+    def same(a, b, c):
+        return torch.allclose((x @ a + b).relu() @ c, right, rtol=1e-4, atol=1e-4)
+
+    scale = (a / first).mean(dim=0)
+    if (scale - 1).abs().max() < 1e-6:
+        cause = "W_1 is as it was, but the function has changed."
+    elif (scale < 0).any():
+        cause = "The factor is negative: relu(s z) = s relu(z) holds for s above 0 only."
+    elif same(a, bias * scale, c):
+        cause = "The bias goes into the ReLU, too: scale it as the column of W_1."
+    elif same(a, b, second / scale[:, None]):
+        cause = "What was taken from W_1 has to be given back in W_2: its row, divided."
+    else:
+        cause = (
+            "Scale one column of W_1 and one entry of b_1 by s, one row of W_2 by 1/s, and "
+            "nothing else."
+        )
+    apart = float(((x @ a + b).relu() @ c - right).abs().max())
+    return a, same(a, b, c), cause, apart
+
+
+def same_function(given, first, bias, second, unit):
+    """Whether it is the same function, with the unit's column the smallest of W_1."""
+    a, unchanged, cause, apart = as_network(given, first, bias, second)
+    require(unchanged, cause, apart, "a difference of 0")
+    own, rest = a.abs()[:, unit], a.abs()[:, torch.arange(a.shape[1]) != unit]
+    require(own.min() > 0, "They became 0: then the function is kept only by a division by 0.", own)
+    require(
+        own.max() < rest.min(),
+        "These are not the smallest of W_1: every entry of the column is to be below every "
+        "other entry, by absolute value. Scale it down further (or is it another unit's?).",
+        own,
+        f"entries below {float(rest.min()):.3g}",
+    )
+
+
+def network(d, unit, scale=1.0):
+    """W_1, b_1 and W_2 with biases that matter, no entry near 0, and one of the units."""
+    return scale * d.numbers(3, 4), d.numbers(4), d.numbers(4, 2), unit
+
 
 ex_7_4 = Exercise(
     "ex_7_4",
-    answers=("same_network",),
+    Function(
+        "same_network",
+        judge=same_function,
+        cases={
+            "it is the same function, and the unit's incoming weights are the smallest": [
+                Ask(lambda d, unit=unit: network(d, unit)) for unit in (1, 3, 0)
+            ],
+            "whatever the size of the weights": [
+                Ask(lambda d: network(d, 2, 5.0)),
+                Ask(lambda d: network(d, 2, 0.1)),
+                Ask((torch.tensor([[0.1, 5.0], [0.2, -7.0]]), torch.ones(2), torch.ones(2, 3), 1)),
+                Ask((torch.tensor([[0.1, 5.0], [0.2, -7.0]]), torch.ones(2), torch.ones(2, 3), 0)),
+            ],
+        },
+    ),
     hints=(
         "Multiply what goes into a ReLU with s > 0. What comes out?",
         "So scale the unit's column of W_1 *and its bias* by s, and its row of W_2 by 1/s.",
@@ -362,76 +436,43 @@ ex_7_4 = Exercise(
     afterword="Weight decay ends such a disguise: it prefers both sides of a unit equally long.",
 )
 
-
-def network(seed: int, embed: int, hidden: int, classes: int) -> tuple[torch.Tensor, ...]:
-    """W_1, b_1 and W_2 with biases that matter, no entry near 0."""
-    random = torch.Generator().manual_seed(seed)
-    shapes = ((embed, hidden), (hidden,), (hidden, classes))
-    drawn = [torch.randn(shape, generator=random, dtype=torch.float64) for shape in shapes]
-    first, bias, second = (one + 0.2 * one.sign() for one in drawn)
-    return first, bias, second
+# --- 7.5 any order you like ---------------------------------------------------------------
 
 
-@ex_7_4.property("it is the same function")
-def _(same_network):
-    for seed, unit in ((0, 1), (1, 3), (2, 0)):
-        first, bias, second = network(seed, 3, 4, 2)
-        given = same_network(first, bias, second, unit)
+def is_in_order(given, first, bias, second, order):
+    """Whether it is the same function, and whole columns of W_1 come in the order given."""
+    a, unchanged, cause, apart = as_network(given, first, bias, second)
+    require(unchanged, cause, apart, "a difference of 0")
+    size = a.abs()
+    for before, after in zip(order, order[1:], strict=False):
         require(
-            isinstance(given, tuple | list) and len(given) == 3,
-            "Return three tensors: the new W_1, b_1 and W_2.",
-            given,
-        )
-        new = as_tensors(dict(zip("abc", given, strict=True)), {"a": first, "b": bias, "c": second})
-        random = torch.Generator().manual_seed(9)
-        x = 2 * torch.randn(40, 3, generator=random, dtype=torch.float64)
-        right = (x @ first + bias).relu() @ second
-        parts = {name: one.double() for name, one in new.items()}
-
-        def out(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, x: torch.Tensor = x) -> Any:
-            return (x @ a + b).relu() @ c
-
-        if torch.allclose(out(*parts.values()), right, rtol=1e-4, atol=1e-5):
-            continue
-        scale = (parts["a"] / first).mean(dim=0)
-        if (scale - 1).abs().max() < 1e-6:
-            cause = "W_1 is as it was, but the function has changed."
-        elif (scale < 0).any():
-            cause = "The factor is negative: relu(s z) = s relu(z) holds for s above 0 only."
-        elif torch.allclose(out(parts["a"], bias * scale, parts["c"]), right, rtol=1e-4, atol=1e-5):
-            cause = "The bias goes into the ReLU, too: scale it as the column of W_1."
-        elif torch.allclose(
-            out(parts["a"], parts["b"], second / scale[:, None]), right, rtol=1e-4, atol=1e-5
-        ):
-            cause = "What was taken from W_1 has to be given back in W_2: its row, divided."
-        else:
-            cause = (
-                "Scale one column of W_1 and one entry of b_1 by s, one row of W_2 by 1/s, and "
-                "nothing else."
-            )
-        require(
-            False, cause, float((out(*parts.values()) - right).abs().max()), "a difference of 0"
+            bool(size[:, before].min() > 0) and bool(size[:, before].max() < size[:, after].min()),
+            f"Unit {after} is pruned before all of unit {before}: every entry of its column is to "
+            "be above every entry of that one. Go through the order, and look at the largest entry "
+            "so far.",
+            size[:, [before, after]],
         )
 
 
-@ex_7_4.property("the unit's incoming weights are smaller than all others")
-def _(same_network):
-    for seed, unit in ((3, 2), (4, 0), (5, 4)):
-        first, bias, second = network(seed, 4, 5, 3)
-        array = as_array(same_network(first, bias, second, unit)[0])
-        require(array is not None, "W_1 is to be a tensor.")
-        size = torch.as_tensor(array).abs()
-        own = size[:, unit]
-        rest = size[:, torch.arange(5) != unit]
-        require(
-            own.min() > 0,
-            "They became 0: then the function is kept only by a division by 0.",
-            own,
-        )
-        require(
-            torch.as_tensor(array).shape == first.shape and own.max() < rest.min(),
-            "These are not the smallest of W_1: every entry of the column is to be below every "
-            "other entry, by absolute value. Scale it down further (or is it another unit's?).",
-            own,
-            f"entries below {float(rest.min()):.3g}",
-        )
+ex_7_5 = Exercise(
+    "ex_7_5",
+    Function(
+        "pruned_in_this_order",
+        judge=is_in_order,
+        cases={
+            "it is the same function, and the units are pruned in the order given": [
+                Ask(lambda d: (*network(d, 0)[:3], [2, 0, 3, 1])),
+                Ask(lambda d: (*network(d, 0, 5.0)[:3], [0, 1, 2, 3])),
+                Ask(lambda d: (*network(d, 0, 0.2)[:3], [3, 2, 1, 0])),
+                Ask(lambda d: (*network(d, 0)[:3], d.order(4).tolist())),
+            ]
+        },
+    ),
+    hints=(
+        "Every unit may have a factor of its own, as in 7.4.",
+        "Which factor must the second unit have, so that its least entry is above the largest of "
+        "the first?",
+        "Keep the largest entry so far; a unit's factor is twice that, over its own least entry.",
+    ),
+    afterword="Try it on a trained network: its accuracy under such a mask is what you make it.",
+)

@@ -1,57 +1,91 @@
 """Checks of the exercises on chapter 09: spectra, two losses, a disguise, shared frequencies."""
 
 import math
-from typing import Any
+from itertools import combinations
 
 import numpy as np
 import torch
 
-from grokkit.classroom.checks.exercise import Exercise
-from grokkit.classroom.checks.expect import as_array, expect, require
-from grokkit.diagnostics import (
-    embedding_power,
-    excluded_loss,
-    key_frequencies,
-    restricted_loss,
-    sum_power,
-)
-from grokkit.model import Batch
-
-Tensor = torch.Tensor
-
-
-def pairs(p: int) -> Batch:
-    """All pairs of numbers, a slowest, as sequences of two operands and a query."""
-    number = torch.arange(p)
-    a, b = (one.flatten() for one in torch.meshgrid(number, number, indexing="ij"))
-    tokens = torch.stack([a, b, torch.full_like(a, p)], dim=1)[None]
-    informative = torch.tensor([True, True, False]).expand(tokens.shape)
-    return Batch(tokens, ((a + b) % p)[None], informative, informative / 2)
-
-
-def random_table(p: int, classes: int, seed: int = 0) -> Tensor:
-    """Logits without any structure, with a mean that differs from class to class."""
-    random = torch.Generator().manual_seed(seed)
-    shapes = ((p, p, classes), (classes,))
-    table, mean = (torch.randn(s, generator=random, dtype=torch.float64) for s in shapes)
-    return table + mean
-
-
-def adder(p: int, frequencies: dict[int, float]) -> Tensor:
-    """Logits made of waves of a + b - c, by frequency and height."""
-    number = torch.arange(p, dtype=torch.float64)
-    angle = 2 * math.pi / p * (number[:, None, None] + number[:, None] - number)
-    return sum(
-        (height * torch.cos(k * angle) for k, height in frequencies.items()),
-        torch.zeros(p, p, p, dtype=torch.float64),
-    )
-
+from grokkit.classroom.checks.exercise import Ask, Exercise, Function
+from grokkit.classroom.checks.expect import any_of, as_array, require
+from grokkit.diagnostics import embedding_power, key_frequencies, sum_power
 
 # --- 9.1 the spectrum ---------------------------------------------------------------------
 
+
+def power(embedding):
+    """The power of an embedding at each frequency."""
+    return embedding_power({"token_embedding": embedding[None]}, len(embedding))[0]
+
+
+def ends(embedding, first=1.0, last=1.0):
+    """The power with another factor at frequency 0 and at p/2."""
+    found = power(embedding).clone()
+    found[0] *= first
+    found[-1] *= last if len(embedding) % 2 == 0 else 1.0
+    return found
+
+
+def cosine_only(embedding):
+    p = len(embedding)
+    angle = 2 * math.pi / p * torch.outer(torch.arange(p // 2 + 1), torch.arange(p))
+    return 2 / p * (angle.to(embedding.dtype).cos() @ embedding).square().sum(dim=1)
+
+
+def mirrored(embedding):
+    """All frequencies up to p - 1, each half of a pair with half the power."""
+    return (torch.fft.fft(embedding, dim=0).abs() ** 2).sum(1) / len(embedding)
+
+
 ex_9_1 = Exercise(
     "ex_9_1",
-    answers=("spectrum",),
+    Function(
+        "spectrum",
+        right=power,
+        cases={
+            "all powers together are the sum of all squares": Ask(
+                lambda d: (d.numbers(7, 2),), "Seven numbers: frequencies 0, 1, 2 and 3."
+            ),
+            "frequency 0 has its power, too": Ask(
+                lambda d: (d.numbers(5, 3) + 1,), "Five numbers: frequencies 0, 1 and 2."
+            ),
+            "with an even p the last frequency has no sine either": Ask(
+                lambda d: (d.numbers(6, 2),),
+                "Six numbers: frequencies 0 to 3. At 3 the sine is 0 at every number.",
+            ),
+        },
+        mistakes={
+            "Only the cosine's sum is taken; add the sine's.": any_of(
+                cosine_only,
+                lambda e: cosine_only(e) * torch.tensor([0.5] + [1.0] * (len(e) // 2)),
+            ),
+            "The list begins at frequency 1; the first is 0.": lambda e: power(e)[1:],
+            "The factor 2/p is missing.": any_of(
+                lambda e: power(e) * len(e) / 2, lambda e: ends(e, 2, 2) * len(e) / 2
+            ),
+            "The factor is 1/p; a cosine and a sine have 2/p.": any_of(
+                lambda e: power(e) / 2, lambda e: ends(e, 2, 2) / 2
+            ),
+            "It is divided by all power: the power itself is asked for.": lambda e: (
+                power(e) / power(e).sum()
+            ),
+            "This is the amplitude, the root of the power.": lambda e: power(e).sqrt(),
+            "All frequencies up to p - 1 are listed; those beyond p // 2 are mirror images.": (
+                mirrored
+            ),
+            "Frequency 0 has no sine, and its cosine is 1: its factor is 1/p.": any_of(
+                lambda e: ends(e, 2), lambda e: ends(e, 2, 2)
+            ),
+            "Frequency 0 is left out; it is the mean, and has power.": lambda e: ends(e, 0),
+            "The wave runs over the dimensions; it is to run over the numbers.": lambda e: power(
+                e.T.contiguous()
+            ),
+            "At frequency p/2 the factor is 1/p, as at 0.": lambda e: ends(e, 1, 2),
+            "Frequency p/2 is missing: they go up to p // 2, with it.": lambda e: power(e)[
+                : (len(e) + 1) // 2
+            ],
+        },
+    ),
     hints=(
         "For one k: `torch.cos(2 * torch.pi * k * n / p) @ embedding` is the sum over the "
         "numbers, a vector. Its squared length is what you need; the same with the sine.",
@@ -61,80 +95,132 @@ ex_9_1 = Exercise(
     afterword="A fast transform does the same: torch.fft.rfft, squared, folded.",
 )
 
-
-def plain_power(embedding: Tensor) -> Tensor:
-    """The power of an embedding at each frequency."""
-    return embedding_power({"token_embedding": embedding[None]}, len(embedding))[0]
-
-
-@ex_9_1.property("a single wave has all its power at its frequency")
-def _(spectrum):
-    n = torch.arange(7, dtype=torch.float64)
-    angle = 2 * math.pi * 2 * n / 7
-    wave = torch.stack([3 * torch.cos(angle), 1 * torch.sin(angle)], dim=1)
-    right = plain_power(wave)  # 3.5 x (9 + 1)
-    both = 3.5 * torch.tensor([0, 0, 9.0, 0])
-    expect(
-        spectrum(wave),
-        right,
-        cause="One dimension is 3 cos, the other sin, both of frequency 2 of 0..3: their power is "
-        "(2/7) x 3.5^2 x (9 + 1) = 35.",
-        mistakes={
-            "Only the cosine's sum is taken; add the sine's.": both,
-            "The list begins at frequency 1; the first is 0.": right[1:],
-            "The factor 2/p is missing.": right * 3.5,
-            "The factor is 1/p; a cosine and a sine have 2/p.": right / 2,
-            "It is divided by all power: the power itself is asked for.": right / right.sum(),
-            "This is the amplitude, the root of the power.": right.sqrt(),
-            "All frequencies up to p - 1 are listed; those beyond p // 2 are mirror images.": (
-                torch.tensor([0, 0, 17.5, 0, 0, 17.5, 0])
-            ),
-        },
-    )
-
-
-@ex_9_1.property("all powers together are the sum of all squares")
-def _(spectrum):
-    random = torch.Generator().manual_seed(1)
-    embedding = torch.randn(5, 3, generator=random, dtype=torch.float64) + 1
-    right = plain_power(embedding)
-    twice = right * torch.tensor([2.0, 1, 1])
-    expect(
-        spectrum(embedding),
-        right,
-        cause="Five numbers in three dimensions: frequencies 0, 1 and 2.",
-        mistakes={
-            "Frequency 0 has no sine, and its cosine is 1: its factor is 1/p.": twice,
-            "Frequency 0 is left out; it is the mean, and has power.": right
-            * torch.tensor([0.0, 1, 1]),
-            "The wave runs over the dimensions; it is to run over the numbers.": plain_power(
-                embedding.T
-            ),
-        },
-    )
-
-
-@ex_9_1.property("with an even p the last frequency has no sine either")
-def _(spectrum):
-    random = torch.Generator().manual_seed(2)
-    embedding = torch.randn(6, 2, generator=random, dtype=torch.float64) + 1
-    right = plain_power(embedding)
-    expect(
-        spectrum(embedding),
-        right,
-        cause="Six numbers: frequencies 0 to 3. At 3 the sine is 0 at every number.",
-        mistakes={
-            "At frequency p/2 the factor is 1/p, as at 0.": right * torch.tensor([1.0, 1, 1, 2]),
-            "Frequency p/2 is missing: they go up to p // 2, with it.": right[:3],
-        },
-    )
-
-
 # --- 9.2 two losses -----------------------------------------------------------------------
+
+
+def answers(p):
+    """(a + b) modulo p, of every pair."""
+    return (torch.arange(p)[:, None] + torch.arange(p)) % p
+
+
+def waves(table, key):
+    """The key waves of a + b in a table, by a transform over the sum."""
+    p, total = len(table), answers(len(table))
+    mean = torch.stack([table[total == s].mean(dim=0) for s in range(p)])
+    kept = torch.zeros(p // 2 + 1, 1)
+    kept[key] = 1
+    return torch.fft.irfft(torch.fft.rfft(mean, dim=0) * kept, n=p, dim=0)[total]
+
+
+def turned(table):
+    """The table with b replaced by -b."""
+    return table.flip(1).roll(1, 1)
+
+
+def loss(logits, among):
+    """The mean cross-entropy of a + b among some pairs."""
+    chosen = logits.log_softmax(dim=2).gather(2, answers(len(logits))[..., None])[..., 0]
+    return -chosen[among].mean().item()
+
+
+def losses(
+    restricted=lambda table, waves: waves + table.mean(dim=(0, 1)),
+    excluded=lambda table, waves: table - waves,
+    unseen=lambda trained: ~trained,
+    seen=lambda trained: trained,
+):
+    """Both losses, from other logits or among other pairs."""
+
+    def answer(table, key, trained):
+        found = waves(table, key)
+        return (
+            loss(restricted(table, found), unseen(trained)),
+            loss(excluded(table, found), seen(trained)),
+        )
+
+    return answer
+
+
+def everything(trained):
+    return torch.ones_like(trained)
+
+
+def trained_pairs(d, p, key):
+    trained = torch.zeros(p * p, dtype=torch.bool)
+    trained[d.order(p * p)[: p * p // 2]] = True
+    return d.numbers(p, p, p) + d.numbers(p), key, trained.view(p, p)
+
 
 ex_9_2 = Exercise(
     "ex_9_2",
-    answers=("key_waves", "two_losses"),
+    Function(
+        "key_waves",
+        right=waves,
+        cases={
+            "of a table without structure the waves of its mean over equal sums count": [
+                Ask(
+                    lambda d: (d.numbers(3, 3, 2) + d.numbers(2), [1]),
+                    "First the mean over all pairs with the same (a + b) modulo p, class by class; "
+                    "then its waves.",
+                ),
+                Ask(lambda d: (d.numbers(7, 7, 4), [1, 3]), "Two key frequencies."),
+                Ask(lambda d: (d.numbers(5, 5, 5), [2]), "One key frequency, 2."),
+            ]
+        },
+        mistakes={
+            "The constant is still in it: it is frequency 0, and no key.": lambda t, key: (
+                waves(t, key) + t.mean(dim=(0, 1))
+            ),
+            "The waves that are *not* key came out.": lambda t, key: waves(
+                t, [k for k in range(1, len(t) // 2 + 1) if k not in key]
+            ),
+            "This is what is left without the key waves.": lambda t, key: t - waves(t, key),
+            "The factor is 2/p: a cosine and a sine have it together, and once.": any_of(
+                lambda t, key: 2 * waves(t, key), lambda t, key: waves(t, key) / 2
+            ),
+            "The factor 2/p is missing.": lambda t, key: waves(t, key) * len(t) / 2,
+            "These are waves of a - b.": lambda t, key: turned(waves(turned(t), key)),
+            "The sum over pairs is taken; it is a mean, of p pairs.": lambda t, key: (
+                len(t) * waves(t, key)
+            ),
+            "Only one of the key frequencies is taken.": any_of(
+                lambda t, key: waves(t, key[:1]), lambda t, key: waves(t, key[-1:])
+            ),
+        },
+    ),
+    Function(
+        "two_losses",
+        right=losses(),
+        cases={
+            "restricted: the constant and the waves alone, on unseen pairs; excluded: all but the "
+            "waves, on train pairs": [
+                Ask(
+                    lambda d: trained_pairs(d, 5, [2]),
+                    "Restricted: the mean of every class plus the key waves, on pairs that were "
+                    "not trained on. Excluded: the table minus the waves, on those that were.",
+                ),
+                Ask(lambda d: trained_pairs(d, 7, [1, 3]), "Seven numbers, two frequencies."),
+            ]
+        },
+        mistakes={
+            "Restricted: the constant is missing, a class may be likelier than others in all pairs; "
+            "or it is one for all classes, which does nothing.": any_of(
+                losses(restricted=lambda t, w: w), losses(restricted=lambda t, w: w + t.mean())
+            ),
+            "Restricted: it is taken on other pairs than the unseen ones.": any_of(
+                losses(unseen=lambda trained: trained), losses(unseen=everything)
+            ),
+            "Restricted: these are the logits as they are.": losses(restricted=lambda t, w: t),
+            "Excluded and restricted are exchanged.": lambda *given: losses()(*given)[::-1],
+            "Excluded: it is taken on other pairs than the trained ones.": any_of(
+                losses(seen=lambda trained: ~trained), losses(seen=everything)
+            ),
+            "Excluded: the constant is taken away, too; only the waves are.": losses(
+                excluded=lambda t, w: t - w - t.mean(dim=(0, 1))
+            ),
+            "Excluded: these are the logits as they are.": losses(excluded=lambda t, w: t),
+        },
+    ),
     hints=(
         "m: `table[total == s].mean(dim=0)` for every s, with total[a, b] = (a + b) % p.",
         "The sum over s' is a matrix product of a p x p matrix of cosines with m; the matrices of "
@@ -145,138 +231,103 @@ ex_9_2 = Exercise(
     afterword="In grokkit: restricted_loss and excluded_loss in grokkit.diagnostics.",
 )
 
-
-def right_waves(table: Tensor, key: list[int]) -> Tensor:
-    """The key waves of a + b in a table, by a transform over the sum."""
-    p = len(table)
-    total = torch.arange(p)[:, None] + torch.arange(p)
-    mean = torch.stack([table[total % p == s].mean(dim=0) for s in range(p)])
-    kept = torch.zeros(p // 2 + 1, 1)
-    kept[key] = 1
-    return torch.fft.irfft(torch.fft.rfft(mean, dim=0) * kept, n=p, dim=0)[total % p]
-
-
-@ex_9_2.property("a wave of a + b is found again, and no other")
-def _(key_waves, _losses):
-    table = adder(5, {1: 2.0, 2: 0.5})[:, :, :3] + torch.tensor([1.0, -2.0, 0.5])
-    right = right_waves(table, [1])
-    constant = table.mean(dim=(0, 1))
-    expect(
-        key_waves(table, [1]),
-        right,
-        cause="The table is a wave of frequency 1, one of frequency 2 and a constant for every "
-        "class: the first alone is to come out.",
-        mistakes={
-            "The constant is still in it: it is frequency 0, and no key.": right + constant,
-            "The waves that are *not* key came out.": table - constant - right,
-            "Twice as large: the factor is 2/p.": 2 * right,
-            "Half as large: the factor is 2/p, for cosine and sine together.": right / 2,
-            "The factor 2/p is missing.": right * 2.5,
-        },
-    )
-
-
-@ex_9_2.property("of a table without structure only its mean over equal sums counts")
-def _(key_waves, _losses):
-    table = random_table(7, 4)
-    right = right_waves(table, [1, 3])
-    difference = table.flip(1).roll(1, 1)  # b replaced by -b
-    wrong = right_waves(difference, [1, 3]).flip(1).roll(1, 1)
-    expect(
-        key_waves(table, [1, 3]),
-        right,
-        cause="First the mean over all pairs with the same (a + b) modulo p, class by class; then "
-        "its waves.",
-        mistakes={
-            "These are waves of a - b.": wrong,
-            "The sum over pairs is taken; it is a mean, of p pairs.": 7 * right,
-            "Only the first key frequency is taken.": right_waves(table, [1]),
-            "Only the last key frequency is taken.": right_waves(table, [3]),
-        },
-    )
-    expect(
-        key_waves(adder(7, {2: 1.0}).flip(1).roll(1, 1), [2]),
-        torch.zeros(7, 7, 7),
-        cause="This table has waves of a - b only: of a + b nothing is in it.",
-    )
-
-
-def right_losses(table: Tensor, key: list[int], trained: Tensor) -> tuple[float, float]:
-    """Restricted and excluded loss."""
-    p = len(table)
-    mask = torch.zeros(1, p // 2 + 1, dtype=torch.bool)
-    mask[0, key] = True
-    logits, flat = table.flatten(0, 1)[None], trained.flatten()[None]
-    batch = pairs(p)
-    return (
-        restricted_loss(logits, batch, p, mask, ~flat).item(),
-        excluded_loss(logits, batch, p, mask, flat).item(),
-    )
-
-
-def loss(logits: Tensor, among: Tensor) -> float:
-    """The mean cross-entropy of a + b among some pairs."""
-    total = (torch.arange(len(logits))[:, None] + torch.arange(len(logits))) % len(logits)
-    chosen = logits.log_softmax(dim=2).gather(2, total[..., None])[..., 0]
-    return -chosen[among].mean().item()
-
-
-@ex_9_2.property("restricted is the constant and the waves alone, on unseen pairs")
-def _(_waves, losses):
-    table = random_table(5, 5, seed=3)
-    trained = torch.rand(5, 5, generator=torch.Generator().manual_seed(4)) < 0.6
-    restricted, excluded = right_losses(table, [2], trained)
-    waves, constant = right_waves(table, [2]), table.mean(dim=(0, 1))
-    got = losses(table, [2], trained)
-    require(
-        isinstance(got, tuple | list) and len(got) == 2,
-        "Return two numbers: restricted, excluded.",
-        got,
-    )
-    expect(
-        got[0],
-        restricted,
-        cause="The logits are the mean of every class plus the key waves, the pairs those that "
-        "were not trained on.",
-        mistakes={
-            "The constant is missing: a class may be likelier than others in all pairs.": loss(
-                waves, ~trained
-            ),
-            "It is taken on the train pairs.": loss(waves + constant, trained),
-            "It is taken on all pairs.": loss(waves + constant, torch.ones_like(trained)),
-            "One constant for all classes does nothing: each has its own mean.": loss(
-                waves + table.mean(), ~trained
-            ),
-            "These are the logits as they are.": loss(table, ~trained),
-            "Excluded and restricted are exchanged.": excluded,
-        },
-    )
-
-
-@ex_9_2.property("excluded is all but the waves, on train pairs")
-def _(_waves, losses):
-    table = random_table(5, 5, seed=5)
-    trained = torch.rand(5, 5, generator=torch.Generator().manual_seed(6)) < 0.4
-    waves, constant = right_waves(table, [1]), table.mean(dim=(0, 1))
-    rest = table - waves
-    expect(
-        losses(table, [1], trained)[1],
-        right_losses(table, [1], trained)[1],
-        cause="The logits are the table minus the key waves, the pairs those that were trained on.",
-        mistakes={
-            "It is taken on the unseen pairs.": loss(rest, ~trained),
-            "It is taken on all pairs.": loss(rest, torch.ones_like(trained)),
-            "The constant is taken away, too; only the waves are.": loss(rest - constant, trained),
-            "These are the logits as they are.": loss(table, trained),
-        },
-    )
-
-
 # --- 9.3 a disguise -----------------------------------------------------------------------
+
+
+def adder(p, frequencies):
+    """Logits made of waves of a + b - c, by frequency and height."""
+    number = torch.arange(p, dtype=torch.float64)
+    angle = 2 * math.pi / p * (number[:, None, None] + number[:, None] - number)
+    heights = frequencies.items()
+    return torch.stack([height * torch.cos(k * angle) for k, height in heights]).sum(0)
+
+
+def keys(table):
+    """The key frequencies by the rule of lesson 09, 90 % of the power, of a table as it is.
+
+    On purpose without the centring that ``logit_table`` does: it would see through a disguise.
+    """
+    return key_frequencies(sum_power(table[None]))[0].nonzero().flatten().tolist()
+
+
+def is_disguised(given, table, k):
+    array = as_array(given)
+    require(array is not None, "The answer is to be a table of logits [a, b, class].", given)
+    made = torch.as_tensor(array).double()
+    require(
+        made.shape == table.shape,
+        f"The table has shape {tuple(made.shape)}; as before it is {tuple(table.shape)}.",
+    )
+    require(made.isfinite().all(), "There is a nan or an infinity in the table.")
+    same = torch.allclose(made.log_softmax(dim=2), table.log_softmax(dim=2), atol=1e-4)
+    require(
+        same,
+        "The answers are the same, but not how sure they are: the softmax has changed. Add the "
+        "same number to all classes of a pair."
+        if bool((made.argmax(dim=2) == table.argmax(dim=2)).all())
+        else "The answers have changed. Add the same number to all classes of a pair; a wave of "
+        "a + b - c gives every class another one.",
+    )
+    found = keys(made)
+    require(
+        found != keys(table),
+        "The key frequencies are what they were: is the wave too small, or a constant?",
+        found,
+        f"[{k}]",
+    )
+    require(
+        found == [k],
+        "k is not the only key frequency. Is the wave large enough, also where the logits are "
+        "large? Is it a wave of a + b, with the frequency k?",
+        found,
+        f"[{k}]",
+    )
+
+
+def centred(table):
+    return table - table.mean(dim=2, keepdim=True)
+
 
 ex_9_3 = Exercise(
     "ex_9_3",
-    answers=("in_disguise", "without_disguise"),
+    Function(
+        "in_disguise",
+        judge=is_disguised,
+        cases={
+            "in disguise every answer is the same, and as sure, and the only key frequency is k": [
+                Ask((adder(7, {1: 3.0, 2: 2.0}), 3)),
+                Ask((adder(5, {2: 4.0}), 1)),
+                Ask((adder(11, {1: 9.0, 3: 9.0, 4: 9.0}), 5)),
+                Ask((adder(7, {3: 1000.0}), 2)),
+                Ask((1000 * adder(7, {1: 3.0}) - 3000, 3)),
+            ]
+        },
+    ),
+    Function(
+        "without_disguise",
+        right=centred,
+        cases={
+            "the cure has the same softmax and the least power": Ask(
+                lambda d: (d.numbers(3, 3, 4) + d.numbers(3, 3, 1),),
+                "From the logits of each pair take the number that leaves the least sum of "
+                "squares: their mean.",
+            )
+        },
+        mistakes={
+            "The mean over the pairs is taken away; that changes how likely a class is. Take the "
+            "mean over the classes, pair by pair.": lambda t: t - t.mean(dim=(0, 1)),
+            "One mean for the whole table; take one for every pair.": lambda t: t - t.mean(),
+            "The largest logit is taken away: the softmax is the same, the power is not the "
+            "least.": lambda t: t - t.amax(dim=2, keepdim=True),
+            "The log softmax is the same softmax, and not the least power.": lambda t: (
+                t.log_softmax(2)
+            ),
+            "This is the softmax itself; the logits are asked for.": lambda t: t.softmax(dim=2),
+            "It is divided by its length; only a number for each pair may be taken away.": (
+                lambda t: centred(t) / centred(t).norm()
+            ),
+        },
+    ),
     hints=(
         "What can be added to the logits of one pair without changing any answer, nor how sure "
         "of it the network is?",
@@ -289,110 +340,114 @@ ex_9_3 = Exercise(
     "logit_table does in grokkit.diagnostics.",
 )
 
-
-def as_table(given: Any, like: Tensor) -> Tensor:
-    """An answer as a table in float64."""
-    array = as_array(given)
-    require(array is not None, "The answer is to be a table of logits [a, b, class].", given)
-    table = torch.as_tensor(array).double()
-    require(
-        table.shape == like.shape,
-        f"The table has shape {tuple(table.shape)}; as before it is {tuple(like.shape)}.",
-    )
-    require(table.isfinite().all(), "There is a nan or an infinity in the table.")
-    return table
-
-
-def keys(table: Tensor) -> list[int]:
-    """The key frequencies by the rule of lesson 09, 90 % of the power, of a table as it is.
-
-    On purpose without the centring that ``logit_table`` does: it would see through a disguise.
-    """
-    return key_frequencies(sum_power(table[None]))[0].nonzero().flatten().tolist()
-
-
-@ex_9_3.property("in disguise every answer is the same, and as sure")
-def _(disguise, _cure):
-    for p, frequencies, k in ((7, {1: 3.0, 2: 2.0}, 3), (5, {2: 4.0}, 1)):
-        table = adder(p, frequencies)
-        made = as_table(disguise(table, k), table)
-        same = torch.allclose(made.log_softmax(dim=2), table.log_softmax(dim=2), atol=1e-4)
-        answers = bool((made.argmax(dim=2) == table.argmax(dim=2)).all())
-        require(
-            same,
-            "The answers are the same, but not how sure they are: the softmax has changed. Add "
-            "the same number to all classes of a pair."
-            if answers
-            else "The answers have changed. Add the same number to all classes of a pair; a wave "
-            "of a + b - c gives every class another one.",
-        )
-
-
-@ex_9_3.property("and its only key frequency is k")
-def _(disguise, _cure):
-    cases = (
-        (7, {1: 3.0, 2: 2.0}, 3),
-        (5, {2: 4.0}, 1),
-        (11, {1: 9.0, 3: 9.0, 4: 9.0}, 5),
-    )
-    for p, frequencies, k in cases:
-        table = adder(p, frequencies)
-        made = as_table(disguise(table, k), table)
-        found = keys(made)
-        require(
-            found != keys(table),
-            "The key frequencies are what they were: is the wave too small, or a constant?",
-            found,
-            f"[{k}]",
-        )
-        require(
-            found == [k],
-            "k is not the only key frequency. Is the wave large enough, also where the logits are "
-            "large? Is it a wave of a + b, with the frequency k?",
-            found,
-            f"[{k}]",
-        )
-
-
-@ex_9_3.property("the cure has the same softmax and the least power")
-def _(_disguise, cure):
-    table = random_table(5, 3, seed=7)
-    right = table - table.mean(dim=2, keepdim=True)
-    expect(
-        cure(table),
-        right,
-        cause="From the logits of each pair take the number that leaves the least sum of squares: "
-        "their mean.",
-        mistakes={
-            "The mean over the pairs is taken away; that changes how likely a class is. Take the "
-            "mean over the classes, pair by pair.": table - table.mean(dim=(0, 1)),
-            "One mean for the whole table; take one for every pair.": table - table.mean(),
-            "The largest logit is taken away: the softmax is the same, the power is not the "
-            "least.": table - table.amax(dim=2, keepdim=True),
-            "The log softmax is the same softmax, and not the least power.": table.log_softmax(2),
-            "This is the softmax itself; the logits are asked for.": table.softmax(dim=2),
-            "It is divided by its length; only a number for each pair may be taken away.": right
-            / right.norm(),
-        },
-    )
-
-
-@ex_9_3.property("it sees through the disguise")
-def _(disguise, cure):
-    table = adder(7, {1: 3.0, 2: 2.0})
-    expect(
-        as_table(cure(disguise(table, 3)), table),
-        table,
-        cause="These logits have the sum 0 over the classes, so the cure is to give them back.",
-        atol=1e-4,
-    )
-
-
 # --- 9.4 a small study: an accident of what? ----------------------------------------------
+
+
+def key_set(power, share, order=sorted, first=1, more=0, strict=False):
+    """The fewest frequencies, with a slip on request."""
+    ranked = (first + np.argsort(-power[first:])).tolist()
+    total, found = power[first:].sum(), []
+    while ranked and (
+        power[found].sum() < share * total or (strict and power[found].sum() == share * total)
+    ):
+        found.append(ranked.pop(0))
+    return order(found + ranked[: max(more, 0)] if more >= 0 else found[:more])
+
+
+def overlap(pairs=lambda sets: combinations(sets, 2), divide=True, chance=None, common=None):
+    """Both means, over other pairs, as sums, or with another chance or overlap."""
+
+    def answer(sets, n):
+        couples = list(pairs(sets))
+        shared = sum((common or (lambda a, b: len({*a} & {*b})))(*one) for one in couples)
+        luck = sum((chance or (lambda a, b, n: len(a) * len(b) / n))(*one, n) for one in couples)
+        over = len(couples) if divide else 1
+        return shared / over, luck / over
+
+    return answer
+
+
+POWER = np.array([50.0, 4.0, 1.0, 10.0, 5.0])
+SETS = [[1, 2, 3, 4], [4, 5], [1, 4, 6]]
 
 ex_9_4 = Exercise(
     "ex_9_4",
-    answers=("key_set", "shared"),
+    Function(
+        "key_set",
+        right=key_set,
+        cases={
+            "the fewest frequencies that hold the share, never the constant": [
+                Ask((POWER, 0.4), "10 of 20 are more than 40 % already: frequency 3 alone."),
+                Ask((POWER, 0.9), "10, 5 and 4 of 20 are 95 %; without the 4 it would be 75 %."),
+                Ask((POWER, 0.75), "10 and 5 of 20 are 75 %, which is enough."),
+                Ask((POWER, 0.97), "All four are needed for more than 95 %."),
+                Ask(
+                    lambda d: (d.above(9).square().double().numpy(), d.one(0.5, 0.9)),
+                    "Largest first, until they hold the share.",
+                ),
+            ]
+        },
+        mistakes={
+            "The constant, frequency 0, is among them: it is no wave.": lambda p, s: key_set(
+                p, s, first=0
+            ),
+            "Frequencies are counted from 0, the constant's: these are one too small.": (
+                lambda p, s: [k - 1 for k in key_set(p, s)]
+            ),
+            "They are in the order of their power; ascending, please.": lambda p, s: key_set(
+                p, s, list
+            ),
+            "One too few: together they hold less than the share.": lambda p, s: key_set(
+                p, s, more=-1
+            ),
+            "All are there. Does the power of the constant count in what the share is of?": (
+                lambda p, s: list(range(1, len(p)))
+            ),
+            "These have at least a share of the largest; the share is of all power.": (
+                lambda p, s: [k for k in range(1, len(p)) if p[k] >= s * p[1:].max()]
+            ),
+            "Exactly the share is enough.": lambda p, s: key_set(p, s, strict=True),
+            "One too many: stop as soon as the share is reached.": lambda p, s: key_set(
+                p, s, more=1
+            ),
+        },
+    ),
+    Function(
+        "shared",
+        right=overlap(),
+        cases={
+            "shared: the mean over all pairs of sets, beside what chance gives": [
+                Ask(
+                    ([[1, 2, 3], [2, 3]], 10),
+                    "2 and 3 are shared. By chance: each of 2 frequencies is among 3 of 10 with "
+                    "the chance 0.3.",
+                ),
+                Ask((SETS, 8), "Three pairs: they share 1, 2 and 1. By chance 1, 1.5 and 0.75."),
+                Ask(([*SETS, [2, 6, 7, 1]], 9), "Four sets make six pairs."),
+            ]
+        },
+        mistakes={
+            "The share of the union came out; count what is shared.": overlap(
+                common=lambda a, b: len({*a} & {*b}) / len({*a} | {*b})
+            ),
+            "The two numbers are exchanged: what is shared comes first.": lambda sets, n: overlap()(
+                sets, n
+            )[::-1],
+            "Chance: size times size over n.": overlap(chance=lambda a, b, n: len(a) * len(b)),
+            "Only neighbours are compared; every pair counts, the first with the last, too.": (
+                overlap(lambda sets: zip(sets, sets[1:], strict=False))
+            ),
+            "This is a sum; take the mean over the pairs.": overlap(divide=False),
+            "What *all* have in common is not what two of them share.": lambda sets, n: (
+                float(len(set.intersection(*map(set, sets)))),
+                overlap()(sets, n)[1],
+            ),
+            "A set is compared with itself, too.": any_of(
+                overlap(lambda sets: [(a, b) for a in sets for b in sets]),
+                overlap(lambda sets: [(a, b) for i, a in enumerate(sets) for b in sets[i:]]),
+            ),
+        },
+    ),
     hints=(
         "Sort the frequencies by their power, largest first, without 0. Take one after the other "
         "until they hold the share.",
@@ -404,70 +459,88 @@ ex_9_4 = Exercise(
     afterword="A seed names both the initial weights and the split. Which of the two is it?",
 )
 
-
-@ex_9_4.property("the fewest frequencies that hold the share, never the constant")
-def _(key_set, _shared):
-    power = np.array([50.0, 4.0, 1.0, 10.0, 5.0])  # 20 without the constant
-    expect(
-        key_set(power, 0.9),
-        [1, 3, 4],
-        cause="10, 5 and 4 of 20 are 95 %; without the 4 it would be 75 %.",
-        mistakes={
-            "The constant, frequency 0, is among them: it is no wave.": [0, 3, 4],
-            "Frequencies are counted from 0, the constant's: these are one too small.": [0, 2, 3],
-            "They are in the order of their power; ascending, please.": [3, 4, 1],
-            "One too few: together they hold less than the share.": [3, 4],
-            "All are there. Does the power of the constant count in what the share is of?": (
-                [1, 2, 3, 4]
-            ),
-            "These have at least a share of the largest; the share is of all power.": [3],
-        },
-    )
-    expect(
-        key_set(power, 0.4),
-        [3],
-        cause="10 of 20 are more than 40 % already: frequency 3 alone.",
-        mistakes={"One too many: stop as soon as the share is reached.": [3, 4]},
-    )
-    expect(
-        key_set(power, 0.75),
-        [3, 4],
-        cause="10 and 5 of 20 are 75 %, which is enough.",
-        mistakes={"Exactly the share is enough.": [1, 3, 4]},
-    )
+# --- 9.5 why more than one? ---------------------------------------------------------------
 
 
-@ex_9_4.property("shared: the mean over all pairs of sets, beside what chance gives")
-def _(_key, shared):
-    expect(
-        shared([[1, 2, 3], [2, 3]], 10),
-        (2.0, 0.6),
-        cause="2 and 3 are shared. By chance: each of 2 frequencies is among 3 of 10 with the "
-        "chance 0.3.",
-        mistakes={
-            "The share of the union came out; count what is shared.": (2 / 3, 0.6),
-            "The two numbers are exchanged: what is shared comes first.": (0.6, 2.0),
-            "Chance: size times size over n.": (2.0, 6.0),
-        },
+def ahead(p, frequencies, offsets=None):
+    """By how much the right class is ahead of the best of those that are so far off."""
+    d = np.arange(1, p) if offsets is None else np.array(offsets)
+    return (1 - np.cos(2 * np.pi * np.outer(frequencies, d) / p)).sum(axis=0).min()
+
+
+def are_the_best(given, p, m):
+    array = as_array(given)
+    require(
+        array is not None and array.shape == (m,),
+        f"A list of {m} frequenc{'y' if m == 1 else 'ies'} is asked for.",
+        given,
     )
-    sets = [[1, 2, 3, 4], [4, 5], [1, 4, 6]]
-    expect(
-        shared(sets, 8),
-        (4 / 3, (8 + 12 + 6) / 8 / 3),
-        cause="Three pairs: they share 1, 2 and 1. By chance 4 x 2 / 8, 4 x 3 / 8 and 2 x 3 / 8.",
-        mistakes={
-            "Only neighbours are compared; every pair counts, the first with the last, too.": (
-                1.0,
-                (8 + 6) / 8 / 2,
-            ),
-            "This is a sum; take the mean over the pairs.": (4.0, (8 + 12 + 6) / 8),
-            "What *all* have in common is not what two of them share.": (
-                1.0,
-                (8 + 12 + 6) / 8 / 3,
-            ),
-            "A set is compared with itself, too.": (
-                (2 * 4 + 9) / 9,
-                (4 + 2 + 3) ** 2 / 8 / 9,
-            ),
-        },
+    chosen = [int(k) for k in np.asarray(array)]
+    require(
+        len({*chosen}) == m and all(1 <= k <= p // 2 for k in chosen),
+        f"They are to be different, and from 1 to {p // 2}.",
+        given,
     )
+    most = max(ahead(p, rest) for rest in combinations(range(1, p // 2 + 1), m))
+    found = ahead(p, chosen)
+    cause = "There are frequencies with a larger lead: try them all, or all with 1 among them."
+    if chosen == list(range(1, m + 1)):
+        cause = (
+            "Neighbouring low frequencies are all near 1 for the same wrong class, the next one."
+        )
+    require(found >= most - 1e-9, cause, found, f"a lead of {most:.4g}")
+
+
+ex_9_5 = Exercise(
+    "ex_9_5",
+    Function(
+        "lead",
+        right=ahead,
+        cases={
+            "it is the least sum of 1 - cos over all wrong classes": [
+                Ask((7, [1]), "With one frequency it is 1 - cos(2 pi / p)."),
+                Ask((11, [2, 5]), "Two waves: the wrong class that both nearly take for right."),
+                Ask((13, [1, 3, 4]), "Three waves."),
+                Ask(
+                    (23, [7, 11]), "The best wrong class need not be a neighbour of the right one."
+                ),
+            ]
+        },
+        mistakes={
+            "The right class itself is among those that it is compared with: the lead is not 0.": (
+                lambda p, key: 0.0
+            ),
+            "Only the neighbours of the right class are looked at.": lambda p, key: ahead(
+                p, key, [1]
+            ),
+            "The least lead of any single wave came out; the waves add up first.": any_of(
+                lambda p, key: min(ahead(p, [k]) for k in key),
+                lambda p, key: sum(ahead(p, [k]) for k in key),
+            ),
+            "This is the mean over the waves; their logits are added.": lambda p, key: (
+                ahead(p, key) / len(key)
+            ),
+            "This is how far the *worst* wrong class is behind.": lambda p, key: (
+                (1 - np.cos(2 * np.pi * np.outer(key, np.arange(1, p)) / p)).sum(axis=0).max()
+            ),
+            "This is the best wrong logit itself; take it from the right one, which is the number "
+            "of waves.": lambda p, key: len(key) - ahead(p, key),
+        },
+    ),
+    Function(
+        "best_frequencies",
+        judge=are_the_best,
+        cases={
+            "no other frequencies have a larger lead": [
+                Ask((p, m)) for p, m in ((7, 1), (7, 2), (13, 2), (17, 3), (23, 2), (23, 3))
+            ]
+        },
+    ),
+    hints=(
+        "The logits depend on d = a + b - c alone. What are they for d = 0, and what for another?",
+        "The lead is the least of sum over k of 1 - cos(2 pi k d / p), over d from 1 to p - 1.",
+        "`itertools.combinations(range(1, p // 2 + 1), m)` are all sets of m frequencies; "
+        "`max(..., key=...)` takes the best.",
+    ),
+    afterword="Look at the frequencies of a real network: how near do they come to the best lead?",
+)

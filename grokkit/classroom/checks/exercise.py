@@ -1,93 +1,130 @@
-"""An exercise as its check sees it: hints, and the properties that an answer must have.
+"""An exercise as a table: what goes in, what must come out, and what is known to go wrong.
 
 A chapter's module declares its exercises like this::
 
-    ex_1_1 = Exercise("ex_1_1", hints=("Count the informative positions first.",))
+    ex_1_1 = Exercise(
+        "ex_1_1",
+        Function(
+            "oracle_attention",
+            right=lambda informative: informative / informative.sum(dim=1, keepdim=True),
+            cases={
+                "each example is divided by its own k": Ask(lambda d: (d.mask(3, 5),)),
+            },
+            mistakes={
+                "The mask itself is no distribution yet: divide it by k.": lambda m: m.float(),
+            },
+        ),
+        hints=("Count the informative positions first.",),
+    )
 
-    @ex_1_1.property("every informative position gets 1/k")
-    def _(oracle):
-        informative = torch.tensor([[True, False, True]])
-        expect(oracle(informative), [[0.5, 0, 0.5]], cause="Is it divided by k?")
-
-A property is a function of the learner's answer. It calls the answer on a small input that
-isolates one mistake, and says with :func:`expect` what must come out. Where there are several
-answers, the names of those that it does not look at begin with ``_``: so it can be checked while
-the others are stubs.
+A check has three steps, and only the middle one runs a learner's code: inputs are drawn by seed,
+the answer is called on them, and what comes back is compared with what ``right`` gives. Where
+there is no single right answer, ``judge`` says what must hold of it.
 """
 
-import inspect
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 import torch
 
-from grokkit.classroom.checks.expect import NOTHING, Wrong, show, with_inputs
+from grokkit.classroom.checks.draw import Draw
+from grokkit.classroom.checks.expect import NOTHING, RTOL, AnyOf, Wrong, expect, show, with_inputs
 from grokkit.classroom.checks.learner import Call, LearnerError, Recorded, of_learner, own_frames
 from grokkit.classroom.checks.outcome import CheckFailed, Result, mode
 from grokkit.classroom.checks.shown import Hints, Solution
 
-Test = Callable[..., None]
+Judge = Callable[..., None]
+"""Given what came back and the inputs, it raises :class:`~grokkit.classroom.checks.expect.Wrong`
+(by ``require`` or ``expect``) if something is wrong."""
+
+DTYPES = (torch.float32, torch.float64)
+"""Drawn inputs come once in each of these types."""
+
+_OPEN: Any = object()
 
 
 @dataclass(frozen=True)
-class Property:
-    """One thing that must hold of an answer.
+class Ask:
+    """One question to an answer.
 
     Attributes:
-        statement: what must hold, in words.
-        cause: the likely cause where it does not and nothing better is known.
-        test: a function of the answers; it raises :class:`Wrong` if the property fails.
-        looks_at: the numbers of the answers that it looks at, from 0; None for what its
-            parameters' names say.
+        inputs: the arguments, a tuple; a list of tuples if several calls are compared with each
+            other; or a function of a :class:`~grokkit.classroom.checks.draw.Draw` that gives
+            either. Drawn inputs come in float32 and in float64.
+        cause: the likely cause if the answer is wrong and no known mistake fits.
+        mistakes: more known mistakes, for these inputs only.
+        want: what must come out, instead of what the function's ``right`` gives.
+        judge: what must hold, instead of the function's own ``judge``; for several calls it gets
+            the list of what came back.
+        rtol: how far off numbers may be, relative to the right ones.
+        atol: how far off they may be in any case; None for what float32 can hold.
     """
 
-    statement: str
-    cause: str
-    test: Test
-    looks_at: tuple[int, ...] | None = None
+    inputs: Any
+    cause: str = ""
+    mistakes: Mapping[str, Any] = field(default_factory=dict)
+    want: Any = _OPEN
+    judge: Judge | None = None
+    rtol: float = RTOL
+    atol: float | None = None
 
-    @property
-    def parameters(self) -> list[str] | None:
-        """The names of the answers in the test; None if it takes any number of them."""
-        found = inspect.signature(self.test).parameters.values()
-        if any(one.kind is one.VAR_POSITIONAL for one in found):
-            return None
-        return [one.name for one in found]
 
-    def used(self, count: int) -> set[int]:
-        """The numbers of the answers that it looks at, of so many."""
-        if self.looks_at is not None:
-            return set(self.looks_at)
-        names = self.parameters
-        if names is None:
-            return set(range(count))
-        return {i for i, name in enumerate(names) if not name.startswith("_")}
+@dataclass(frozen=True)
+class Function:
+    """A function that a learner writes.
+
+    Attributes:
+        name: as the exercise calls it.
+        cases: what must hold, in words, with the questions that show it; the simplest first.
+        right: a function that gives the right answer; None if there is no single one.
+        judge: what must hold of an answer, where there is no single right one.
+        form: what kind of answer it must be, asked before it is compared with the right one.
+        mistakes: the sentence that names a mistake, with a function that makes it (or
+            :func:`~grokkit.classroom.checks.expect.any_of` several). The first that gives what
+            the learner's gives is taken for the cause.
+    """
+
+    name: str
+    cases: Mapping[str, Ask | Sequence[Ask]]
+    right: Callable[..., Any] | None = None
+    judge: Judge | None = None
+    form: Judge | None = None
+    mistakes: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Value:
+    """A value that a learner gives.
+
+    Attributes:
+        name: as the exercise calls it.
+        cases: what must hold, in words, each with a judge of the value.
+    """
+
+    name: str
+    cases: Mapping[str, Judge]
 
 
 class Exercise:
-    """One exercise; called with a learner's answer, it says what to think of it.
+    """One exercise; called with a learner's answers, it says what to think of them.
 
     Args:
         name: ``"ex_CHAPTER_NUMBER"``.
-        answers: what the check cell hands in, by name.
+        parts: the answers that it asks for, in the order of the check cell.
         hints: from a nudge to nearly the answer, in the order in which they are given.
         afterword: a sentence for whoever has solved it.
     """
 
     def __init__(
-        self,
-        name: str,
-        *,
-        answers: tuple[str, ...] = (),
-        hints: tuple[str, ...],
-        afterword: str = "",
+        self, name: str, *parts: Function | Value, hints: tuple[str, ...], afterword: str = ""
     ) -> None:
         self.name = name
-        self.answers = answers
+        self.parts = parts
         self.hints = hints
         self.afterword = afterword
-        self.properties: list[Property] = []
         self._last: Result | None = None
         self._attempted = False
         self._hints_given = 0
@@ -96,20 +133,14 @@ class Exercise:
         return f"check.{self.name}: call it with your answer; .hint() helps"
 
     @property
+    def answers(self) -> tuple[str, ...]:
+        """What the check cell hands in, by name."""
+        return tuple(part.name for part in self.parts)
+
+    @property
     def solved(self) -> bool:
         """Whether the latest answer that was checked is correct."""
         return bool(self._last)
-
-    def property(
-        self, statement: str, cause: str = "", looks_at: tuple[int, ...] | None = None
-    ) -> Callable[[Test], Test]:
-        """A decorator that adds a property; the order of declaration is that of checking."""
-
-        def add(test: Test) -> Test:
-            self.properties.append(Property(statement, cause, test, looks_at))
-            return test
-
-        return add
 
     def __call__(self, *answers: Any) -> Result:
         """Check an answer and say what came out; a notebook shows it as a box.
@@ -130,84 +161,67 @@ class Exercise:
             raise CheckFailed(result)
         return result
 
-    def judge(self, *answers: Any) -> Result:
-        """The outcome for an answer; nothing is kept, and nothing of the learner's escapes."""
+    def judge(self, *answers: Any, seed: int = 0) -> Result:
+        """The outcome for an answer; nothing is kept, and nothing of the learner's escapes.
+
+        Args:
+            answers: what is judged. A function may live in another process: nothing is asked of
+                it but to be called.
+            seed: of the drawn inputs. With a seed that the learner does not know no answer can
+                be written down beforehand.
+        """
         if not answers:
             return Result(self.name, "not attempted", cause=f"Hand your answer in: {self._how()}")
-        wanted = self._count()
-        if wanted is not None and len(answers) != wanted:
+        if len(answers) != len(self.parts):
+            wanted = len(self.parts)
             cause = f"It asks for {wanted} answer{'s' * (wanted != 1)}: {self._how()}."
             return Result(self.name, "wrong", cause=cause)
-        missing = {i for i, answer in enumerate(answers) if answer is None or answer is Ellipsis}
-        right: set[int] = set()
-        held = 0
-        for part in self.properties:
-            used = part.used(len(answers))
-            if used & missing:
-                continue
-            calls: list[Call] = []
-            failed = _failure(part, [_recorded(*one, calls) for one in enumerate(answers)], calls)
-            if isinstance(failed, LearnerError) and not failed.attempted:
-                missing.add(calls[-1].number if calls else min(used))
-                continue
-            changing = next((call for call in calls if call.changed), None)
-            if failed is None and changing is None:
-                held += 1
-                right |= used
-                continue
-            call = changing if failed is None else calls[-1] if calls else None
-            inputs = [(name, show(value)) for name, value in (call.inputs if call else [])]
-            told = Result(self.name, "raised", part.statement, inputs, held=held)
-            if isinstance(failed, LearnerError):
-                return replace(told, traceback=failed.text)
+        missing, right, held = [], [], 0
+        for part, answer in zip(self.parts, answers, strict=True):
+            asked = _Asked(part, answer, seed)
+            failed = asked.failure()
+            held += asked.held
             if failed is None:
-                return _told_of_a_change(told, call.changed if call else [])
-            if isinstance(failed, _NoFunction):
-                cause = f"Give the function itself, without calling it: {self._how()}."
-                return replace(told, outcome="wrong", statement="", got=failed.got, cause=cause)
-            return replace(
-                told,
-                outcome="wrong",
-                got=failed.got,
-                want=failed.want,
-                cause=failed.cause or part.cause,
-                note=failed.note,
-            )
+                right.append(part.name)
+            elif isinstance(failed, LearnerError) and not failed.attempted:
+                missing.append(part.name)
+            else:
+                return self._told(asked, failed, held)
         if missing:
-            note = self._so_far(answers, right - missing, missing)
+            note = self._so_far(right, missing)
             return Result(self.name, "not attempted", held=held, note=note)
         return Result(self.name, "correct", held=held, afterword=self.afterword)
 
-    def _count(self) -> int | None:
-        """How many answers there must be; None if nobody says."""
-        if self.answers or not self.properties:
-            return len(self.answers) or None
-        names = self.properties[0].parameters
-        return None if names is None else len(names)
+    def _told(self, asked: "_Asked", failed: LearnerError | Wrong, held: int) -> Result:
+        """What is said of an answer that is wrong, or that raised."""
+        inputs = [(name, show(value)) for name, value in asked.latest.inputs] if asked.calls else []
+        told = Result(self.name, "raised", asked.statement, inputs, held=held)
+        if isinstance(failed, LearnerError):
+            return replace(told, traceback=failed.text)
+        if isinstance(failed, _NoFunction):
+            cause = f"Give the function itself, without calling it: {self._how()}."
+            return replace(told, outcome="wrong", statement="", got=failed.got, cause=cause)
+        if isinstance(failed, _Changed):
+            told = replace(told, statement="what a function is given stays as it was")
+        return replace(
+            told,
+            outcome="wrong",
+            got=failed.got,
+            want=failed.want,
+            cause=failed.cause,
+            note=failed.note,
+        )
 
     def _how(self) -> str:
         """How the check is called."""
-        names = self.answers
-        if not names and self.properties:
-            names = [name.strip("_") for name in self.properties[0].parameters or ()]
-        return f"check.{self.name}({', '.join(names) or '...'})"
+        return f"check.{self.name}({', '.join(self.answers)})"
 
-    def _so_far(self, answers: Sequence[Any], right: set[int], missing: set[int]) -> str:
+    def _so_far(self, right: Sequence[str], missing: Sequence[str]) -> str:
         """Which of several answers are right so far, if any are."""
         if not right:
             return ""
-
-        def names(numbers: set[int]) -> str:
-            return ", ".join(self._named(i, answers[i]) for i in sorted(numbers))
-
         verb = "is" if len(missing) == 1 else "are"
-        return f"{names(right)}: right so far; {names(missing)} {verb} not attempted"
-
-    def _named(self, number: int, answer: Any) -> str:
-        """An answer by its name."""
-        if number < len(self.answers):
-            return self.answers[number]
-        return str(getattr(answer, "__name__", f"answer {number + 1}"))
+        return f"{', '.join(right)}: right so far; {', '.join(missing)} {verb} not attempted"
 
     def hint(self) -> Hints:
         """One more hint each time, with those given before."""
@@ -232,59 +246,128 @@ class _NoFunction(Wrong):
     """A value was handed in where a function is asked for."""
 
 
-def _recorded(number: int, answer: Any, calls: list[Call]) -> Any:
-    """Functions are recorded; values, and classes, which are asked for more than calls, are not."""
-    plain = not callable(answer) or isinstance(answer, type)
-    return answer if plain else Recorded(answer, calls, number)
+class _Changed(Wrong):
+    """A function changed what it was given."""
 
 
-def _told_of_a_change(told: Result, names: Sequence[str]) -> Result:
-    plural = "s" * (len(names) > 1)
-    return replace(
-        told,
-        outcome="wrong",
-        statement="what a function is given stays as it was",
-        cause=f"Your function changed its argument{plural} {' and '.join(names)}; work on a copy.",
-    )
+class _Asked:
+    """One answer, asked all that its part of the exercise asks.
 
-
-def _failure(part: Property, given: list[Any], calls: list[Call]) -> LearnerError | Wrong | None:
-    """What keeps a property from holding; None if it holds."""
-
-    def latest() -> Any:
-        return [value for _, value in calls[-1].inputs] if calls else None
-
-    try:
-        # A check that draws numbers leaves the learner's generator as it was.
-        with torch.random.fork_rng(devices=[]), with_inputs(latest):
-            part.test(*given)
-    except LearnerError as failed:
-        return failed
-    except Exception as error:
-        failed = error if isinstance(error, Wrong) else _blame(error, given)
-        if isinstance(failed, Wrong) and not failed.known and calls and calls[-1].came_back:
-            call = calls[-1]
-            if call.returned is None:
-                failed.got, failed.note, failed.cause = "None", "", NOTHING
-            elif not isinstance(error, Wrong):
-                failed.got = show(call.returned)
-        return failed
-    return None
-
-
-def _blame(error: Exception, given: list[Any]) -> LearnerError | Wrong:
-    """Whose fault an error is that came from neither the wrapper nor :func:`expect`.
-
-    If it passed through the learner's code (a method of a class of theirs), it is raised by
-    them; otherwise the check choked on what they returned.
+    Attributes:
+        statement: what is asked about at present, in words.
+        calls: the calls made so far for this statement.
+        held: how many statements have held.
     """
-    trace = error.__traceback__
-    for _ in range(2):  # the frame above, and the property's
-        trace = trace.tb_next if trace else None
-    if own_frames(trace):
-        return of_learner(error.with_traceback(trace))
-    values = [answer for answer in given if not callable(answer)]
-    if values and isinstance(error, TypeError) and "not callable" in str(error):
-        return _NoFunction(got=show(values[0]))
-    cause = "The answer is not of the kind that the exercise asks for; read its first lines again."
-    return Wrong(cause=cause, note=f"The check could not use it ({type(error).__name__}: {error}).")
+
+    def __init__(self, part: Function | Value, answer: Any, seed: int) -> None:
+        self.part, self.answer, self._seed = part, answer, seed
+        self.statement, self.calls, self.held = "", [], 0
+
+    @property
+    def latest(self) -> Call:
+        return self.calls[-1]
+
+    def failure(self) -> LearnerError | Wrong | None:
+        """What keeps the answer from being right; None if it is right."""
+        if self.answer is None or self.answer is Ellipsis:
+            return LearnerError("", attempted=False)
+        if isinstance(self.part, Function) and not callable(self.answer):
+            return _NoFunction(got=show(self.answer))
+        for number, (self.statement, case) in enumerate(self.part.cases.items()):
+            self.calls = []
+            for ask in case if isinstance(case, list | tuple) else [case]:
+                failed = self._failure(ask, 100 * self._seed + 10 * number)
+                if failed is not None:
+                    return failed
+            self.held += 1
+        return None
+
+    def _failure(self, ask: Any, seed: int) -> LearnerError | Wrong | None:
+        """What is wrong with the answer to one question."""
+        if isinstance(self.part, Value):
+            return self._blamed(lambda: ask(self.answer))
+        drawn = callable(ask.inputs)
+        for number, dtype in enumerate(DTYPES if drawn else DTYPES[:1]):
+            inputs = ask.inputs(Draw(seed + number, dtype)) if drawn else ask.inputs
+            calls = inputs if isinstance(inputs, list) else [inputs]
+            recorded = Recorded(self.answer, self.calls)
+            try:
+                # A learner's function that draws numbers leaves the generator as it was.
+                with torch.random.fork_rng(devices=[]):
+                    got = [recorded(*one) for one in calls]
+            except LearnerError as failed:
+                return failed
+            given = got if isinstance(inputs, list) else got[0]
+            compare = _comparison(self.part, ask, inputs)
+            failed = self._blamed(lambda: compare(given))
+            if failed is not None:
+                if not failed.known and self.latest.returned is None:
+                    failed.got, failed.note, failed.cause = "None", "", NOTHING
+                return failed
+            changed = next((call.changed for call in self.calls if call.changed), None)
+            if changed:
+                names = f"{'s' * (len(changed) > 1)} {' and '.join(changed)}"
+                return _Changed(cause=f"Your function changed its argument{names}; work on a copy.")
+        return None
+
+    def _blamed(self, compare: Callable[[], None]) -> Any:
+        """What a comparison has to object; if it fails, whose fault that is.
+
+        An error that passed through the learner's code (a method of a class of theirs) is raised
+        by them; otherwise what they returned is not of the kind that is asked for.
+        """
+        try:
+            with with_inputs(lambda: [v for _, v in self.latest.inputs] if self.calls else None):
+                compare()
+        except Wrong as wrong:
+            return wrong
+        except Exception as error:
+            trace = error.__traceback__
+            for _ in range(2):  # this frame, and the lambda's
+                trace = trace.tb_next if trace else None
+            if own_frames(trace):
+                return of_learner(error.with_traceback(trace))
+            return Wrong(
+                got=show(self.latest.returned) if self.calls else "",
+                cause="The answer is not of the kind that the exercise asks for; read its first "
+                "lines again.",
+                note=f"The check could not use it ({type(error).__name__}: {error}).",
+            )
+        return None
+
+
+def _comparison(part: Function, ask: Ask, inputs: Any) -> Callable[[Any], None]:
+    """What holds an answer against what is right for these inputs."""
+    judge = ask.judge or (part.judge if ask.want is _OPEN else None)
+    if judge is not None:
+        given = inputs if isinstance(inputs, list) else list(inputs)
+        return lambda got: judge(got, *given)
+    want = ask.want
+    if want is _OPEN:
+        assert part.right is not None
+        want = part.right(*inputs)
+
+    def compare(got: Any) -> None:
+        if part.form is not None:
+            part.form(got, *inputs)
+        # One sentence may stand in both tables, for different answers.
+        mistakes: dict[str, AnyOf] = {}
+        for sentence, made in [*ask.mistakes.items(), *part.mistakes.items()]:
+            each = made if isinstance(made, AnyOf) else [made]
+            before = mistakes.get(sentence, ())
+            mistakes[sentence] = AnyOf([*before, *(_mistaken(one, inputs) for one in each)])
+        expect(got, want, cause=ask.cause, mistakes=mistakes, rtol=ask.rtol, atol=ask.atol)
+
+    return compare
+
+
+def _mistaken(made: Any, inputs: tuple[Any, ...]) -> Any:
+    """What a mistake gives for some inputs; nothing that is like an answer if it cannot be made."""
+    if not callable(made):
+        return made
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            return made(*inputs)
+    except Exception:  # a mistake that only fits other inputs
+        return _OPEN

@@ -9,6 +9,8 @@ transposition, a lost sign).
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -166,6 +168,8 @@ def as_array(value: Any) -> np.ndarray | None:
         value = parts
     try:
         array = np.asarray(value)
+        if array.dtype.kind == "O" and array.ndim == 0 and isinstance(value, Real | Decimal):
+            array = np.asarray(float(value))
     except Exception:  # an object of the learner's own may do anything when asked for numbers
         return None
     return array if array.dtype.kind in "biufc" else None
@@ -185,10 +189,10 @@ def show(value: Any, most: int = 60) -> str:
     if array.ndim == 0:
         number = array.item()
         return f"{number:.4g}" if isinstance(number, float) else str(number)
-    text = np.array2string(
-        array, precision=4, separator=", ", threshold=most, edgeitems=2, floatmode="maxprec"
-    )
-    return text if array.size <= most else f"{text}  (shape {array.shape})"
+    if array.size > most:
+        ends = [f"{number:.4g}" for number in (array.flat[0], array.flat[1], array.flat[-1])]
+        return f"{ends[0]}, {ends[1]}, ..., {ends[2]}  (shape {array.shape})"
+    return np.array2string(array, precision=4, separator=", ", floatmode="maxprec")
 
 
 def _size(value: Any) -> float:
@@ -361,4 +365,8 @@ def _difference(got: Any, want: Any, atol: float) -> str:
                 if np.isclose(factor, -1)
                 else (f"The answer is {np.real_if_close(factor):.4g} times what is expected.")
             )
+    if a.size > 1:
+        at = tuple(map(int, np.argwhere(~np.isclose(a, b, RTOL, atol, equal_nan=True))[0]))
+        where = ", ".join(map(str, at))
+        return f"At [{where}] it is {a[at]:.4g}; expected: {b[at]:.4g}."
     return ""

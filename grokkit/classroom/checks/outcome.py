@@ -20,8 +20,8 @@ from grokkit.errors import check_choice
 
 Outcome = Literal["not attempted", "wrong", "raised", "correct"]
 
-COLORS = {"not attempted": "#777777", "wrong": "#D55E00", "raised": "#D55E00", "correct": "#009E73"}
-"""The colour of each outcome's box."""
+COLORS = {"not attempted": "#666666", "wrong": "#B34A00", "raised": "#B34A00", "correct": "#00785A"}
+"""The colour of each outcome's box; on white each has a contrast of 5 or more."""
 
 MODES = ("show", "raise", "grade")
 
@@ -95,11 +95,11 @@ class Result:
             return [("checked", held), *([("note", self.afterword)] if self.afterword else [])]
         rows = [
             ("must hold", self.statement),
+            ("likely cause", self.cause),
             ("input", "\n".join(f"{name} = {value}" for name, value in self.inputs)),
             ("your answer", self.got),
             ("expected", self.want),
             ("differs", self.note),
-            ("likely cause", self.cause),
             ("traceback", self.traceback),
         ]
         return [(name, text) for name, text in rows if text]

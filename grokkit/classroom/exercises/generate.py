@@ -6,11 +6,9 @@ what a student may change and what is graded.
 """
 
 import hashlib
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import jupytext
 import nbformat
 from nbformat import NotebookNode
 
@@ -50,9 +48,9 @@ def build(
     for path in notebooks.sources(solutions, names):
         chapter = sources.read(path)
         written += targets.draw(chapter, exercises / targets.FOLDER)
-        for target, text in _files(chapter, exercises).items():
-            target.write_text(text, encoding="utf-8", newline="\n")
-            written.append(target)
+        target, text = _notebook(chapter, exercises)
+        target.write_text(text, encoding="utf-8", newline="\n")
+        written.append(target)
     return written
 
 
@@ -70,14 +68,13 @@ def check(
     for path in notebooks.sources(solutions, names):
         try:
             chapter = sources.read(path)
-            files = _files(chapter, exercises)
+            target, text = _notebook(chapter, exercises)
         except notebooks.NotebookError as error:
             lines.append(first_line(str(error), 200))
             continue
         pictures = targets.pictures(chapter, exercises / targets.FOLDER)
-        wanted |= {*files, *pictures}
-        for target, text in files.items():
-            lines += [f"{target.name}: {line}" for line in _compare(target, text, path.name)]
+        wanted |= {target, *pictures}
+        lines += [f"{target.name}: {line}" for line in _compare(target, text, path.name)]
         for picture, mark in pictures.items():
             if targets.mark_of(picture) != mark:
                 lines.append(
@@ -184,28 +181,17 @@ def _copied(cell: NotebookNode) -> NotebookNode:
 # --- files --------------------------------------------------------------------------------
 
 
-def _files(chapter: Chapter, exercises: Path) -> dict[Path, str]:
-    """The script and the notebook of a chapter's exercises, as they are to be written."""
+def _notebook(chapter: Chapter, exercises: Path) -> tuple[Path, str]:
+    """Where a chapter's exercise notebook lies, and its text as it is to be written."""
     notebook = exercise_notebook(chapter)
-    script = _script(notebook)
-    leaked = leaks(chapter, script)
+    leaked = leaks(chapter, "\n".join(cell.source for cell in notebook.cells))
     if leaked:
         raise notebooks.NotebookError(
             f"{chapter.path.name}: a line of a solution stands outside of it too: {leaked[0]!r}"
         )
     colab.prepare(notebook, chapter.path)
-    target = exercises / chapter.path.name
-    return {target: script, target.with_suffix(".ipynb"): notebooks._write(notebook)}
-
-
-def _script(notebook: NotebookNode) -> str:
-    """The notebook as a percent script, without what only a notebook's readers need."""
-    plain = nbformat.v4.new_notebook(cells=[_copied(cell) for cell in notebook.cells])
-    for cell in plain.cells:
-        cell.metadata.pop("nbgrader", None)
-    plain.metadata["jupytext"] = {"notebook_metadata_filter": "-all"}
-    text = jupytext.writes(plain, fmt="py:percent")
-    return re.sub(r"\A# ---\n.*?# ---\n+", "", text, flags=re.DOTALL).rstrip("\n") + "\n"
+    target = exercises / chapter.path.with_suffix(".ipynb").name
+    return target, notebooks._write(notebook)
 
 
 def _compare(target: Path, text: str, source: str) -> list[str]:
@@ -214,16 +200,9 @@ def _compare(target: Path, text: str, source: str) -> list[str]:
     found = target.read_text(encoding="utf-8")
     if found == text:
         return []
-    if target.suffix == ".ipynb":
-        try:
-            there = nbformat.reads(found, as_version=4)
-            lines = list(differences(nbformat.reads(text, as_version=4), there, source))
-        except Exception as error:  # not JSON, or not a notebook
-            return [f"not a valid notebook: {first_line(str(error))}"]
-        return lines or ["has outputs, or is not as `grokkit notebooks exercises` writes it"]
-    for number, (have, want) in enumerate(
-        zip(found.splitlines(), text.splitlines(), strict=False), 1
-    ):
-        if have != want:
-            return [f"line {number} is `{have.strip()}`; from {source} it is `{want.strip()}`"]
-    return [f"is longer or shorter than what is generated from {source}"]
+    try:
+        there = nbformat.reads(found, as_version=4)
+        lines = list(differences(nbformat.reads(text, as_version=4), there, source))
+    except Exception as error:  # not JSON, or not a notebook
+        return [f"not a valid notebook: {first_line(str(error))}"]
+    return lines or ["has outputs, or is not as `grokkit notebooks exercises` writes it"]

@@ -1,17 +1,18 @@
 """Values on their way between the judge and a student's process, without pickle.
 
-What a value may be made of: None, booleans, numbers, strings, tuples, lists, dicts, sets,
-tensors, NumPy arrays, xarray datasets, dataclasses and named tuples of grokkit (specs, tasks), and
-functions, which stay where they are and are called from afar. Anything else arrives as an
-:class:`Opaque` that knows nothing but how it was printed.
+What a value may be made of: None, booleans, numbers, fractions, strings, tuples, lists, dicts,
+sets, tensors, NumPy arrays, grokkit's specs (:func:`specs`), and functions, which stay where they
+are and are called from afar. Anything else arrives as an :class:`Opaque`
+that knows nothing but how it was printed. No other class is ever called, whatever arrives.
 
 A value becomes a *tree* that JSON can hold, and a list of *blobs*, the bytes of its arrays.
 """
 
 import dataclasses
+import functools
 import inspect
-from collections.abc import Callable
-from importlib import import_module
+from collections.abc import Callable, Mapping
+from fractions import Fraction
 from types import EllipsisType
 from typing import Any
 
@@ -21,6 +22,7 @@ import torch
 DEEPEST = 40
 """How far values may be nested."""
 
+_NUMBERS = "biufcU"  # the kinds of NumPy's types that are numbers or text
 _PLAIN = (type(None), bool, int, float, str)
 _SEQUENCES = {"tuple": tuple, "list": list, "set": set, "frozenset": frozenset}
 
@@ -67,12 +69,14 @@ def encode(value: Any, keep: Keep, blobs: list[bytes], depth: int = 0) -> Any:
         return {"is": "ellipsis"}
     if type(value) is complex:
         return {"is": "complex", "parts": [value.real, value.imag]}
+    if type(value) is Fraction:
+        return {"is": "fraction", "parts": [value.numerator, value.denominator]}
     if isinstance(value, torch.Tensor):
-        value = value.detach().cpu().resolve_conj().resolve_neg()
+        value = value.detach().to_dense().cpu().resolve_conj().resolve_neg()
         if value.dtype is torch.bfloat16:
             value = value.float()
         return {"is": "tensor", "array": _array(value.contiguous().numpy(), blobs)}
-    if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "biufcU":
+    if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in _NUMBERS:
         scalar = isinstance(value, np.generic)
         return {"is": "scalar" if scalar else "array", "array": _array(np.asarray(value), blobs)}
     if isinstance(value, torch.dtype):
@@ -82,23 +86,20 @@ def encode(value: Any, keep: Keep, blobs: list[bytes], depth: int = 0) -> Any:
     if isinstance(value, slice | range):
         parts = [value.start, value.stop, value.step]
         return {"is": type(value).__name__, "parts": [inner(part) for part in parts]}
-    module = type(value).__module__
-    if isinstance(value, tuple) and hasattr(value, "_fields") and module.startswith("grokkit."):
-        name = f"{module}:{type(value).__qualname__}"
-        return {"is": "named tuple", "name": name, "parts": [inner(part) for part in value]}
     for name, kind in _SEQUENCES.items():
-        if type(value) is kind or (kind is tuple and isinstance(value, tuple)):
+        if isinstance(value, kind):
             members: Any = value
             return {"is": name, "parts": [inner(part) for part in members]}
-    if type(value) is dict:
+    if isinstance(value, Mapping):
         return {"is": "dict", "parts": [[inner(k), inner(v)] for k, v in value.items()]}
-    if module.startswith("xarray.") and hasattr(value, "to_dict"):
-        return {"is": type(value).__name__, "parts": inner(_shallow(value))}
-    if module.startswith("grokkit.") and dataclasses.is_dataclass(value):
-        fields = [f.name for f in dataclasses.fields(value) if f.init]
-        name = f"{module}:{type(value).__qualname__}"
-        parts = [[field, inner(getattr(value, field))] for field in fields]
-        return {"is": "dataclass", "name": name, "parts": parts}
+    if isinstance(value, int | float | str):  # of a class of their own
+        kind = next(one for one in (int, float, str) if isinstance(value, one))
+        return kind(value)
+    if type(value).__module__.startswith("grokkit.") and type(value) in specs().values():
+        spec: Any = value
+        names = [field.name for field in dataclasses.fields(spec) if field.init]
+        parts = [[name, inner(getattr(value, name))] for name in names]
+        return {"is": "spec", "name": type(value).__name__, "parts": parts}
     if callable(value) and not isinstance(value, type):
         name = str(getattr(value, "__name__", type(value).__name__))[:100]
         return {"is": "function", "number": keep(value), "name": name, "of": _parameters(value)}
@@ -138,6 +139,8 @@ def _decode(tree: dict[str, Any], blobs: list[bytes], call: Call, depth: int) ->
         return ...
     if kind == "complex":
         return complex(*tree["parts"])
+    if kind == "fraction":
+        return Fraction(*map(int, tree["parts"]))
     if kind == "tensor":
         return torch.from_numpy(_from_bytes(tree["array"], blobs))
     if kind in ("array", "scalar"):
@@ -158,14 +161,8 @@ def _decode(tree: dict[str, Any], blobs: list[bytes], call: Call, depth: int) ->
         return _SEQUENCES[kind](map(inner, tree["parts"]))
     if kind == "dict":
         return {inner(key): inner(part) for key, part in tree["parts"]}
-    if kind in ("Dataset", "DataArray"):
-        import xarray
-
-        return getattr(xarray, kind).from_dict(inner(tree["parts"]))
-    if kind == "dataclass":
-        return _class(tree["name"])(**{str(name): inner(part) for name, part in tree["parts"]})
-    if kind == "named tuple":
-        return _class(tree["name"])(*map(inner, tree["parts"]))
+    if kind == "spec":
+        return _spec(tree["name"], {str(name): inner(part) for name, part in tree["parts"]})
     if kind == "function":
         return call(int(tree["number"]), str(tree["name"]), [str(name) for name in tree["of"]])
     if kind == "opaque":
@@ -180,29 +177,37 @@ def _array(array: np.ndarray, blobs: list[bytes]) -> dict[str, Any]:
 
 def _from_bytes(entry: dict[str, Any], blobs: list[bytes]) -> np.ndarray:
     dtype = np.dtype(str(entry["dtype"]))
-    if dtype.kind not in "biufcU":
+    if dtype.kind not in _NUMBERS:
         raise CodecError(f"no dtype for numbers: {dtype}")
     return np.frombuffer(blobs[entry["blob"]], dtype).reshape(entry["shape"]).copy()
 
 
-def _shallow(value: Any) -> dict[str, Any]:
-    """An xarray object as a dict of arrays."""
-    return value.to_dict(data="array")
+@functools.cache
+def specs() -> dict[str, Any]:
+    """The dataclasses that travel, by name: a run's settings, and the kinds that they may name.
+
+    Making one checks its fields and does nothing else. Imported when one travels; most do not.
+    """
+    from grokkit.engine.accelerators import accelerators
+    from grokkit.engine.controls import Controls
+    from grokkit.engine.optimizers import optimizers
+    from grokkit.engine.priors import priors
+    from grokkit.engine.spec import RunSpec
+    from grokkit.model.spec import ModelSpec
+    from grokkit.tasks import tasks
+
+    kinds = [kinds[name] for kinds in (accelerators, optimizers, priors, tasks) for name in kinds]
+    return {kind.__name__: kind for kind in (RunSpec, ModelSpec, Controls, *kinds)}
 
 
-def _class(name: str) -> Any:
-    """A dataclass or named tuple of grokkit by its name; no other class is ever called."""
-    module, _, qualname = name.partition(":")
-    parts = module.split(".")
-    if parts[0] != "grokkit" or "__main__" in parts or not all(map(str.isidentifier, parts)):
-        raise CodecError(f"no module of grokkit: {module!r}")
-    found: Any = import_module(module)
-    for part in qualname.split("."):
-        found = getattr(found, part)
-    data = dataclasses.is_dataclass(found) or issubclass(found, tuple)
-    if not (isinstance(found, type) and data):
-        raise CodecError(f"no dataclass: {name!r}")
-    return found
+def _spec(name: str, fields: dict[str, Any]) -> Any:
+    """One of :func:`specs`; no other class is ever looked for, let alone called."""
+    if name not in specs():
+        raise CodecError(f"no spec of grokkit: {name!r}")
+    try:
+        return specs()[name](**fields)
+    except (TypeError, ValueError) as error:  # such as a field of the student's own class
+        return Opaque(f"a {name} that cannot be made: {error}"[:200])
 
 
 def _parameters(function: Callable[..., Any]) -> list[str]:

@@ -16,10 +16,13 @@ from collections.abc import Callable
 from typing import Any
 
 from grokkit.classroom.checks.learner import CHANGED, LearnerError, called, of_learner
-from grokkit.classroom.grading.codec import CodecError, decode, encode
+from grokkit.classroom.grading.codec import decode, encode
 
 LARGEST_FRAME = 32 * 2**20
 """Bytes; a larger message ends the conversation."""
+
+LONGEST_TEXT = 10_000
+"""Characters of an error; what is longer is cut."""
 
 MOST_FUNCTIONS = 10_000
 """How many functions one side may hand out."""
@@ -79,16 +82,14 @@ class Peer:
         try:
             if action not in self._handlers:
                 raise Gone(f"nobody here does {action!r}")
-            answer = self._handlers[action](value)
+            self._send({"answer": "value"}, self._handlers[action](value))
         except Gone:
             raise
         except LearnerError as error:
-            self._send({"answer": "error", "attempted": error.attempted}, error.text)
+            self._send({"answer": "error", "attempted": error.attempted}, error.text[:LONGEST_TEXT])
         except (Exception, SystemExit, KeyboardInterrupt) as error:
             told = of_learner(error)
-            self._send({"answer": "error", "attempted": told.attempted}, told.text)
-        else:
-            self._send({"answer": "value"}, answer)
+            self._send({"answer": "error", "attempted": told.attempted}, told.text[:LONGEST_TEXT])
 
     # --- functions ------------------------------------------------------------------------
 
@@ -149,14 +150,7 @@ class Peer:
                 blobs.append(frame[at : at + count])
                 at += count
             return header, decode(header["value"], blobs, self._stand_in)
-        except (
-            CodecError,
-            ValueError,
-            TypeError,
-            KeyError,
-            AttributeError,
-            RecursionError,
-        ) as error:
+        except Exception as error:  # whatever bytes may lead to
             raise Gone(f"a message that cannot be read: {error}") from error
 
     def _exactly(self, count: int) -> bytes:

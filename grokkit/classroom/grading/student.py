@@ -1,69 +1,168 @@
 """The process of one student's notebook: it runs cells and lends its functions.
 
-Started by :mod:`~grokkit.classroom.grading.supervise` in an empty folder, with one socket and
-nothing else. It decides nothing: everything said here is only an answer to be marked.
+Started by :mod:`~grokkit.classroom.grading.supervise` with one socket and nothing else. It
+decides nothing: everything said here is only an answer to be marked.
 """
 
+import __future__
+
+import ast
+import asyncio
+import builtins
+import contextlib
+import inspect
 import linecache
 import os
+import re
 import socket
 import sys
-from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-from grokkit.classroom.grading.limits import lock_down
+import torch
+
 from grokkit.classroom.grading.peer import Gone, Peer
+from grokkit.classroom.grading.walls import confine, holes
+from grokkit.classroom.grading.withheld import Absent
+
+_PYTHON_MAGICS = ("time", "timeit", "capture", "prun")
+"""Magics of a whole cell that run it as Python."""
+
+_INSTALLER = re.compile(r"^(\s*)(?=(?:pip3?|conda|mamba|uv)\s)", re.MULTILINE)
+
+MOST_QUESTIONS = 100
+"""So often ``input()`` is answered; a loop that asks on and on then ends."""
+
+
+class Shell:
+    """What ``get_ipython()`` gives: magics and shell lines are listed, not run."""
+
+    def __init__(self, notebook: "Notebook") -> None:
+        self._notebook = notebook
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(Absent(), name)
+
+    def run_line_magic(self, name: str, line: str, *_: Any) -> None:
+        """``%name line``: only ``%time`` runs what it is given."""
+        if name == "time":
+            self._notebook.execute(line)
+        else:
+            self._notebook.skip(f"%{name} {line}")
+
+    def run_cell_magic(self, name: str, line: str, body: str) -> None:
+        """``%%name line``, and the cell below it."""
+        if name in _PYTHON_MAGICS:
+            self._notebook.execute(body)
+        else:
+            self._notebook.skip(f"%%{name} {line}")
+
+    def system(self, line: str) -> None:
+        """``!line``."""
+        self._notebook.skip(f"!{line}")
+
+    def getoutput(self, line: str, **_: Any) -> list[str]:
+        """``names = !line``."""
+        self.system(line)
+        return []
 
 
 class Notebook:
-    """The names and cells of one student; IPython translates magics, and nothing is kept."""
+    """The names and cells of one student."""
 
     def __init__(self) -> None:
-        from IPython.core.interactiveshell import InteractiveShell
-        from traitlets.config import Config
-
-        config = Config()
-        config.HistoryManager.enabled = False  # it would keep a database
-        self._shell: Any = InteractiveShell.instance(config=config)
+        module = ModuleType("__main__")
+        sys.modules["__main__"] = module  # where dataclasses and the like look names up
+        self._names = vars(module)
+        self._names |= {"get_ipython": lambda: Shell(self), "display": Absent()}
+        self._flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
         self._cells = 0
+        self._asked = 0
+        self.skipped: list[str] = []
+        builtins.input = self._input
 
     def run(self, source: Any) -> str:
         """Run a cell; the error it ended with, in a line, or nothing."""
-        self._cells += 1
-        name = f"<cell {self._cells}>"
         try:
-            code = self._shell.transform_cell(str(source))
-            # Where a traceback finds the lines of this cell.
-            linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)
-            exec(compile(code, name, "exec"), self._shell.user_ns)
+            self.execute(str(source))
         except (Exception, SystemExit, KeyboardInterrupt) as error:
             return f"{type(error).__name__}: {error}"[:1000]
         return ""
 
     def get(self, name: Any) -> Any:
         """What stands under a name, as ``(found, value)``."""
-        return (name in self._shell.user_ns, self._shell.user_ns.get(name))
+        return name in self._names, self._names.get(name)
+
+    def skip(self, what: str) -> None:
+        """List what was not run."""
+        if len(self.skipped) < 50 and what[:100].strip() not in self.skipped:
+            self.skipped.append(what[:100].strip())
+
+    def execute(self, source: str) -> None:
+        """Run code, statement by statement; a module that is not installed stops nothing."""
+        self._cells += 1
+        name = f"<cell {self._cells}>"
+        code = _translated(source)
+        # Where a traceback finds the lines of this cell.
+        linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)
+        for statement in ast.parse(code, name).body:
+            try:
+                self._one(statement, name)
+            except ModuleNotFoundError as error:
+                if not isinstance(statement, ast.Import | ast.ImportFrom):
+                    raise
+                self.skip(f"import {error.name} (not installed here)")
+                for alias in statement.names:
+                    self._names[alias.asname or alias.name.split(".")[0]] = Absent()
+
+    def _one(self, statement: ast.stmt, name: str) -> None:
+        if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
+            for alias in statement.names:  # holds for the cells below, too
+                self._flags |= getattr(__future__, alias.name).compiler_flag
+        module = ast.Module([statement], [])
+        code = compile(module, name, "exec", flags=self._flags, dont_inherit=True)
+        running = eval(code, self._names)
+        if code.co_flags & inspect.CO_COROUTINE:
+            asyncio.get_event_loop_policy().get_event_loop().run_until_complete(running)
+
+    def _input(self, prompt: object = "") -> str:
+        self.skip(f"input({str(prompt)!r}), answered with 1")
+        self._asked += 1
+        if self._asked > MOST_QUESTIONS:
+            raise EOFError("nobody is there to answer")
+        return "1"
+
+
+def _translated(source: str) -> str:
+    """A cell as Python; only one that is none needs IPython, which is slow to import."""
+    with contextlib.suppress(SyntaxError, ValueError):
+        ast.parse(source)
+        return source
+    from IPython.core.inputtransformer2 import TransformerManager
+
+    return TransformerManager().transform_cell(_INSTALLER.sub(r"\1%", source))
 
 
 def main(argv: list[str]) -> None:
-    """Lock this process down, then do what the judge asks.
+    """Give up all but computing, then do what the judge asks.
 
     Args:
         argv: the number of the socket, and the limits of
-            :func:`~grokkit.classroom.grading.limits.lock_down`.
+            :func:`~grokkit.classroom.grading.walls.confine`.
     """
-    descriptor, seconds, memory_mb, file_mb = map(int, argv)
+    descriptor, *limits = map(int, argv)
     connection = socket.socket(fileno=descriptor)
-    taken = lock_down(Path.cwd(), seconds, memory_mb, file_mb)
+    confine(*limits)
+    torch.set_num_threads(1)
+    torch.set_num_threads = lambda count: None  # there can be no other thread
     sys.setrecursionlimit(1000)
     notebook = Notebook()
-    peer = Peer(connection, {"run": notebook.run, "get": notebook.get, "limits": lambda _: taken})
-    try:
-        peer.serve()
-    except Gone:
-        os._exit(3)
+    handlers = {
+        "run": notebook.run,
+        "get": notebook.get,
+        "skipped": lambda _: notebook.skipped,
+        "holes": lambda _: holes(),
+    }
+    with contextlib.suppress(Gone):
+        Peer(connection, handlers).serve()
     os._exit(0)  # whatever threads or exit handlers the student's code left
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

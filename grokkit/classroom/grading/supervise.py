@@ -1,8 +1,7 @@
 """Two processes for each notebook, and a clock over both.
 
-The supervisor never reads what a student wrote. It starts the student's process in an empty
-folder of its own and the judge beside it, waits for the judge's lines, and ends both when time
-is up or the folder has grown too large.
+The supervisor looks at nothing that a student wrote. It starts the student's process and the
+judge, hands the notebook to the judge, waits for the judge's lines, and ends both when time is up.
 """
 
 import contextlib
@@ -11,47 +10,27 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from grokkit.errors import check_int
+from grokkit.classroom.grading import walls
+from grokkit.classroom.grading.walls import Kind, Limits
+from grokkit.errors import refuse
 
-LARGEST_NOTEBOOK = 20 * 2**20
-"""Bytes; a larger file is not read."""
+MOST_SAID = 2**20
+"""Bytes that a judge's lines may take."""
 
+FAILED = "the check itself failed: "
+"""How the feedback of a notebook begins whose judge did not come to its end."""
 
-@dataclass(frozen=True)
-class Limits:
-    """What one notebook may use.
-
-    Attributes:
-        seconds: of processor time, so that a busy machine costs nobody points. Time in which
-            it only waits is bounded too, by ``patience``.
-        memory_mb: memory, of which Python and torch take about 800.
-        disk_mb: what it may write.
-
-    Raises:
-        SettingError: one of them is too little to run anything.
-    """
-
-    seconds: int = 60
-    memory_mb: int = 2000
-    disk_mb: int = 100
-
-    def __post_init__(self) -> None:
-        check_int("seconds", self.seconds, 5)
-        check_int("memory_mb", self.memory_mb, 1200)
-        check_int("disk_mb", self.disk_mb, 1)
-
-    @property
-    def patience(self) -> int:
-        """How long it may take by the clock, in seconds."""
-        return 60 + 4 * self.seconds
+_OUTCOMES = ("correct", "wrong", "raised", "not attempted", "stopped", "unreadable", "skipped")
+_WAYS_ON = (
+    "bubblewrap, by `apt install bubblewrap` on Linux; --walls=basic, which keeps students' code "
+    "neither from your files nor from the network; or a container: see TEACHING.md"
+)
 
 
 @dataclass(frozen=True)
@@ -59,9 +38,10 @@ class Mark:
     """What came out for one exercise of one notebook.
 
     Attributes:
-        exercise: its name.
-        outcome: one of a check's four; or ``"unreadable"``: the file is no notebook; or
-            ``"stopped"``: its process ended before the exercise was marked.
+        exercise: its name; empty for a line about the whole notebook.
+        outcome: one of a check's four; ``"unreadable"``: the file is no notebook; ``"stopped"``:
+            its process ended before the exercise was marked; ``"not read"``: no notebook; or
+            ``"skipped"``: lines of it that were not run.
         feedback: what the student is to be told.
     """
 
@@ -70,122 +50,151 @@ class Mark:
     feedback: str = ""
 
 
-def grade(
-    notebook: Path, exercises: Path, names: Sequence[str], limits: Limits
-) -> tuple[list[Mark], list[str]]:
-    """Mark one notebook.
+@dataclass(frozen=True)
+class Sandbox:
+    """How the processes of a class are started.
 
-    Args:
-        notebook: a student's file.
-        exercises: the clean notebook of the same chapter.
-        names: the exercises of the chapter.
-        limits: what the notebook may use.
-
-    Returns:
-        A mark for each exercise, in order; and what was kept from the student's process (see
-        :data:`~grokkit.classroom.grading.limits.EVERYTHING`), empty if it was never started.
+    Attributes:
+        kind: which walls stand around them.
+        limits: what each notebook may use.
+        cgroup: whether ``systemd-run`` bounds memory as well.
     """
-    if notebook.stat().st_size > LARGEST_NOTEBOOK:
-        why = f"{notebook.stat().st_size:,} bytes; allowed: {LARGEST_NOTEBOOK:,}"
-        return [Mark(name, "unreadable", why) for name in names], []
-    # An own temporary folder of the student's, which goes when they are done.
-    with tempfile.TemporaryDirectory(prefix="grokkit-") as folder:
-        lines, why = _run(notebook, exercises, Path(folder), limits)
-    marks = {line["exercise"]: Mark(**line) for line in lines if "exercise" in line}
-    taken = [name for line in lines for name in line.get("limits", [])]
-    for name, mark in marks.items():
-        if mark.outcome == "stopped":
-            marks[name] = Mark(name, "stopped", why or mark.feedback)
-    missing = why or "the check did not come to an end"
-    return [marks.get(name, Mark(name, "stopped", missing)) for name in names], taken
 
+    kind: Kind = "bubblewrap"
+    limits: Limits = field(default_factory=Limits)
+    cgroup: bool = False
 
-def _run(
-    notebook: Path, exercises: Path, folder: Path, limits: Limits
-) -> tuple[list[dict[str, Any]], str]:
-    """The lines that the judge wrote, and why the student's process ended before its time."""
-    ours, theirs = socket.socketpair()
-    bounds = (limits.seconds, limits.memory_mb, limits.disk_mb)
-    with ours, theirs:
-        student = _start("student", theirs, bounds, folder)
-        judge = _start("judge", ours, bounds, None)
-    orders = json.dumps({"notebook": str(notebook), "exercises": str(exercises)})
-    why, end = "", time.monotonic() + limits.patience
-    try:
-        while True:
-            try:
-                out, problem = judge.communicate(orders, timeout=0.25)
-                break
-            except subprocess.TimeoutExpired:
-                orders = None  # they are on their way
-            if not why:
-                why = _too_much(folder, end, limits)
-                if why:
+    def grade(self, notebook: bytes, checks: Mapping[str, str], seed: int = 0) -> list[Mark]:
+        """Mark one notebook.
+
+        Args:
+            notebook: what the student's file holds.
+            checks: the clean check cells of the chapter: their source by the exercise's name.
+            seed: of what the checks draw.
+
+        Returns:
+            A mark for each exercise, in order, and one for what was skipped, if anything was.
+        """
+        lines, why = self._run(notebook, checks, seed)
+        said = [line for line in lines if line.get("outcome") in _OUTCOMES]
+        marks = {line["exercise"]: Mark(**line) for line in said}
+        for name, mark in marks.items():
+            if mark.outcome == "stopped" and why:
+                marks[name] = Mark(name, "stopped", why)
+        missing = Mark("", "stopped", why or "the check did not come to an end")
+        found = [marks.get(name, Mark(name, "stopped", missing.feedback)) for name in checks]
+        skipped = [name for line in lines for name in line.get("skipped", ())]
+        return found + [Mark("", "skipped", "not run: " + "; ".join(skipped))] * bool(skipped)
+
+    def _run(
+        self, notebook: bytes, checks: Mapping[str, str], seed: int
+    ) -> tuple[list[dict[str, Any]], str]:
+        """The lines that the judge wrote, and why the student's process ended before its time."""
+        ours, theirs = socket.socketpair()
+        with (
+            tempfile.TemporaryFile() as orders,
+            tempfile.TemporaryFile() as said,
+            tempfile.TemporaryFile() as problems,
+            contextlib.ExitStack() as ends,
+        ):
+            orders.write(json.dumps({"checks": dict(checks), "seed": seed}).encode() + b"\n")
+            orders.write(notebook)
+            orders.seek(0)
+            with ours, theirs:
+                null = subprocess.DEVNULL
+                student = self._start("student", theirs, (null, null, null), ends)
+                judge = self._start("judge", ours, (orders, said, problems), ends)
+            why, end = "", time.monotonic() + self.limits.patience
+            while judge.poll() is None:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    judge.wait(0.25)
+                if time.monotonic() > end and not why:
+                    why = f"it did not end within {self.limits.patience} s"
                     _end(student)  # the judge then hears that it is gone, and says so
-                    end = time.monotonic() + 5
-            elif time.monotonic() > end:
-                _end(judge)
-    finally:
-        _end(student)
-        _end(judge)
-    if not why and judge.returncode != 0:
-        why = "the check itself failed: " + (problem.strip().splitlines() or ["no reason"])[-1]
-    elif not why and student.returncode != -signal.SIGKILL:
-        why = _ending(student.returncode, limits)
-    return [json.loads(line) for line in out.splitlines()], why
+                    end += 5
+                elif time.monotonic() > end:
+                    _end(judge)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                student.wait(1)  # it hears that the judge has hung up
+            _end(student)
+            said.seek(0)
+            problems.seek(0, os.SEEK_END)
+            problems.seek(max(0, problems.tell() - 2000))
+            lines = [json.loads(line) for line in said.read(MOST_SAID).splitlines()]
+            last = problems.read().decode(errors="replace").strip().splitlines()
+        if not why and judge.returncode != 0:
+            why = FAILED + (last or ["no reason"])[-1]
+        return lines, why or self._ending(student.returncode)
+
+    def _start(
+        self,
+        role: str,
+        connection: socket.socket,
+        streams: Sequence[Any],
+        ends: contextlib.ExitStack,
+    ) -> subprocess.Popen[bytes]:
+        """One of the two processes; ``ends`` ends it, whatever happens."""
+        folder = "/tmp"
+        if self.kind == "basic":
+            folder = ends.enter_context(
+                tempfile.TemporaryDirectory(prefix="grokkit-", ignore_cleanup_errors=True)
+            )
+            if os.getuid() == 0:
+                os.chown(folder, walls.NOBODY, walls.NOBODY)
+        number = str(connection.fileno())
+        words, environment = walls.command(
+            role, [number], self.kind, self.limits, folder, self.cgroup
+        )
+        stdin, stdout, stderr = streams
+        process = subprocess.Popen(
+            words,
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
+            cwd=folder,
+            pass_fds=[connection.fileno()],
+            start_new_session=True,  # so that all that comes of it can be ended together
+            env=environment,
+        )
+        ends.callback(_end, process)
+        return process
+
+    def _ending(self, code: int) -> str:
+        """Why the student's process ended by itself; nothing if it was ended from here."""
+        number = code - 128 if code > 128 else -code  # bubblewrap says 128 and the signal
+        if number == signal.SIGKILL or code == 0:
+            return "its process ended by itself" if code == 0 else ""
+        if number == signal.SIGXCPU:
+            return f"it computed for more than {self.limits.seconds} s"
+        known = number in set(signal.Signals)
+        how = signal.Signals(number).name if known else f"exit code {code}"
+        return f"its process ended by itself, with {how}"
 
 
-def _start(
-    role: str, connection: socket.socket, bounds: tuple[int, int, int], folder: Path | None
-) -> subprocess.Popen[str]:
-    """One of the two processes; with a folder, all else is kept from it."""
-    sees = subprocess.DEVNULL if folder else subprocess.PIPE
-    words = [str(number) for number in (connection.fileno(), *bounds)]
-    return subprocess.Popen(
-        [sys.executable, "-m", f"grokkit.classroom.grading.{role}", *words],
-        stdin=sees,
-        stdout=sees,
-        stderr=sees,
-        text=True,
-        cwd=folder,
-        pass_fds=[connection.fileno()],
-        start_new_session=True,  # so that all that comes of it can be ended together
-        env=_environment(folder),
-    )
+def sandbox(kind: Kind, limits: Limits) -> Sandbox:
+    """The sandbox for a class, after it was tried with an empty notebook.
+
+    Raises:
+        SettingError: the walls cannot stand here; nothing of the students' was run.
+    """
+    why = walls.why_not(kind)
+    if why:
+        refuse("walls", f"{kind}: {why}", _WAYS_ON)
+    for cgroup in (True, False):
+        made = Sandbox(kind, limits, cgroup)
+        if cgroup and not walls.has_cgroup(kind):
+            continue
+        lines, why = made._run(b'{"cells": []}', {}, 0)
+        known = walls.OPEN_IN_BASIC if kind == "basic" else ()
+        for line in lines:
+            why = "; ".join(hole for hole in line.get("holes", ()) if hole not in known)
+        if not why:
+            return made
+    refuse("walls", f"{kind}: {why}", _WAYS_ON)
 
 
-def _environment(folder: Path | None) -> dict[str, str]:
-    """The environment of a process; the student's holds nothing of the teacher's."""
-    names = ("PATH", "LANG", "LC_ALL", "VIRTUAL_ENV", "LD_LIBRARY_PATH")
-    kept = {name: os.environ[name] for name in names if name in os.environ}
-    threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-    kept |= dict.fromkeys(threads, "1")
-    kept |= {"TQDM_DISABLE": "1", "MPLBACKEND": "Agg", "PYTHONDONTWRITEBYTECODE": "1"}
-    if folder is not None:
-        kept |= dict.fromkeys(("HOME", "TMPDIR", "IPYTHONDIR", "MPLCONFIGDIR"), str(folder))
-    return kept
-
-
-def _too_much(folder: Path, end: float, limits: Limits) -> str:
-    """What a process has had too much of; empty if nothing."""
-    if time.monotonic() > end:
-        return f"it did not end within {limits.patience} s"
-    size = 0
-    for path in folder.rglob("*"):
-        with contextlib.suppress(OSError):  # it may be gone by now
-            size += path.lstat().st_blocks * 512
-    return f"it wrote more than {limits.disk_mb} MB" if size > limits.disk_mb * 2**20 else ""
-
-
-def _end(process: subprocess.Popen[str]) -> None:
+def _end(process: subprocess.Popen[bytes]) -> None:
     """End a process and all that it started, and wait until it is gone."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-
-
-def _ending(code: int, limits: Limits) -> str:
-    if code == -signal.SIGXCPU:
-        return f"it computed for more than {limits.seconds} s"
-    how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
-    return f"its process ended by itself, with {how}"

@@ -3,7 +3,7 @@
 A prior is a frozen dataclass of settings; the default one has strength 0 and adds nothing.
 
     kl          towards the oracle, or towards the distractors
-    teacher     towards where a trained network looks
+    teacher     towards where a trained network looks (:mod:`grokkit.engine.teacher`)
     entropy     towards few positions, whichever they are
     sparsity    the same, by the squares of attention
 
@@ -18,10 +18,7 @@ from grokkit.engine.priors.base import (
     priors,
     register_prior,
 )
-from grokkit.engine.priors.entropy import EntropyPrior
-from grokkit.engine.priors.kl import KLPrior
-from grokkit.engine.priors.sparsity import SparsityPrior
-from grokkit.engine.priors.teacher import TeacherPrior
+from grokkit.engine.priors.kinds import EntropyPrior, KLPrior, SparsityPrior
 
 __all__ = [
     "EntropyPrior",
@@ -31,7 +28,6 @@ __all__ = [
     "ScheduledPenalty",
     "ScheduledPrior",
     "SparsityPrior",
-    "TeacherPrior",
     "priors",
     "register_prior",
 ]

@@ -7,28 +7,67 @@ The loss of a run is L_CE + penalty, equation (6). Two ways to write a prior:
     a group at once      inherit from ScheduledPrior, name the field that holds the
                          strength, and write ``amount``, which all of grokkit's own do
 
-With ScheduledPrior come the schedules and the controls of
-:mod:`grokkit.engine.priors.schedules` and :mod:`grokkit.engine.priors.controls`.
+With ScheduledPrior come schedules and the controls of
+:mod:`grokkit.engine.priors.controls`. A schedule says when a prior acts. With t the number of
+whole epochs that came before, and T the setting ``schedule_epochs``, the strength is
+multiplied by
+
+    constant    1
+    annealed    max(0, 1 - t / T)
+    early       1 while t < T, then 0
+    late        0 while t < T, then 1
+
+A schedule is a function of the epoch alone and keeps no state, so a resumed run needs none.
 """
 
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar, Literal, Protocol, get_args, runtime_checkable
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
 from grokkit.engine.priors.controls import Control, PenaltyGradient, check_penalty_gradient
-from grokkit.engine.priors.schedules import ScheduledStrength, ScheduleKind, check_schedule
-from grokkit.errors import check_number, refuse
-from grokkit.model import Activations, Batch
-from grokkit.model.attention import Attention
+from grokkit.errors import check_choice, check_int, check_number, refuse
+from grokkit.model import Activations, Batch, ModelSpec
 from grokkit.registry import Registry
+from grokkit.settings import refuse_idle
+from grokkit.tasks import Task
 
-if TYPE_CHECKING:
-    from grokkit.engine.spec import RunSpec
+ScheduleKind = Literal["constant", "annealed", "early", "late"]
+SCHEDULES: tuple[str, ...] = get_args(ScheduleKind)
+
+
+@runtime_checkable
+class PriorRun(Protocol):
+    """What a prior may read of a run's spec: all that a RunSpec has of this."""
+
+    @property
+    def task(self) -> Task:
+        """What is learned."""
+        ...
+
+    @property
+    def model(self) -> ModelSpec:
+        """The architecture."""
+        ...
+
+    @property
+    def prior(self) -> "Prior":
+        """The prior itself."""
+        ...
+
+    @property
+    def seed(self) -> int:
+        """Names all that is random in the run."""
+        ...
+
+    @property
+    def epochs(self) -> int:
+        """The number of passes over the train set."""
+        ...
 
 
 class Prior:
@@ -43,16 +82,17 @@ class Prior:
 
     def penalty(self, seen: Activations, batch: Batch) -> Float[Tensor, ""]:
         """What is added to the loss of one run, from its own activations (run axis 1)."""
-        raise NotImplementedError
+        needed = "penalty(seen, batch)"
+        raise NotImplementedError(f"{type(self).__name__}: a prior needs a method {needed}")
 
-    def check(self, spec: "RunSpec") -> None:
+    def check(self, spec: PriorRun) -> None:
         """Refuse what makes no sense together with the rest of a spec; called for each spec.
 
         Raises:
             SettingError: a setting of this prior would do nothing in such a run.
         """
 
-    def start(self, specs: "Sequence[RunSpec]", batch: Batch) -> "Penalty":
+    def start(self, specs: Sequence[PriorRun], batch: Batch) -> "Penalty":
         """The penalty of a group of runs on their sequences.
 
         Args:
@@ -93,7 +133,69 @@ class Penalty:
     def __call__(self, seen: Activations, epoch: int) -> Float[Tensor, " run"]:
         """What is added to the loss of each run at this epoch."""
         runs = enumerate(self.each)
-        return torch.stack([prior.penalty(seen.run(i), self.batch.run(i)) for i, prior in runs])
+        return torch.stack(
+            [_checked(prior, prior.penalty(seen.run(i), self.batch.run(i))) for i, prior in runs]
+        )
+
+
+def _checked(prior: Prior, value: object) -> Tensor:
+    """What a prior's own ``penalty`` returned, if it can be trained on."""
+    field = f"{type(prior).__name__}.penalty"
+    if not isinstance(value, Tensor) or value.dim() > 0:
+        got = f"shape {tuple(value.shape)}" if isinstance(value, Tensor) else value
+        refuse(field, got, "a tensor of shape (): one number for the run, such as a mean")
+    if torch.is_grad_enabled() and not value.requires_grad and bool(value != 0):
+        refuse(field, "a number without a gradient", "one computed from seen, and not detached")
+    return value
+
+
+def check_schedule(schedule: object, schedule_epochs: object) -> None:
+    """Refuse a schedule without its epoch, and an epoch without a schedule that has one.
+
+    Raises:
+        SettingError: naming ``schedule`` or ``schedule_epochs``.
+    """
+    check_choice("schedule", schedule, SCHEDULES)
+    if schedule == "constant":
+        if schedule_epochs is not None:
+            refuse("schedule_epochs", schedule_epochs, "None with schedule = 'constant'")
+    elif schedule_epochs is None:
+        allowed = f"a whole number, 1 or more, with schedule = {schedule!r}"
+        refuse("schedule_epochs", schedule_epochs, allowed)
+    else:
+        check_int("schedule_epochs", schedule_epochs, 1)
+
+
+class ScheduledStrength:
+    """The strength of each run's prior at an epoch; nothing in it waits for the device.
+
+    Args:
+        schedule: the schedule of all runs.
+        strengths: the strength of each run, before the schedule.
+        epochs: ``schedule_epochs`` of each run.
+        device: where the runs are trained.
+    """
+
+    def __init__(
+        self,
+        schedule: ScheduleKind,
+        strengths: Sequence[float],
+        epochs: Sequence[int | None],
+        device: torch.device,
+    ) -> None:
+        self.schedule = schedule
+        self.strength = torch.tensor(strengths, dtype=torch.float64, device=device)
+        turn = [1 if epoch is None else epoch for epoch in epochs]
+        self.turn = torch.tensor(turn, dtype=torch.float64, device=device)
+
+    def __call__(self, epoch: int) -> Float[Tensor, " run"]:
+        """Strength times factor, in double precision."""
+        if self.schedule == "constant":
+            return self.strength
+        if self.schedule == "annealed":
+            return self.strength * (1 - epoch / self.turn).clamp(min=0)
+        on = self.turn > epoch if self.schedule == "early" else self.turn <= epoch
+        return self.strength * on
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,17 +239,18 @@ class ScheduledPrior(Prior):
         """Whether a class derived from a prior has brought a penalty of its own."""
         return type(self).penalty is not Prior.penalty
 
-    def amount(self, attention: Attention, target: Tensor | None) -> Float[Tensor, "run example"]:
+    def amount(self, seen: Activations, target: Tensor | None) -> Float[Tensor, "run example"]:
         """The penalty of each example at strength 1.
 
         Args:
-            attention: alpha.
+            seen: what the network computed of the examples: ``seen.attention`` is alpha.
             target: what :meth:`aim` returned, if anything.
         """
-        raise NotImplementedError
+        needed = "amount(seen, target), or penalty(seen, batch)"
+        raise NotImplementedError(f"{type(self).__name__}: a prior needs a method {needed}")
 
     def aim(
-        self, specs: "Sequence[RunSpec]", batch: Batch
+        self, specs: Sequence[PriorRun], batch: Batch
     ) -> Float[Tensor, "run example pos _"] | None:
         """What attention is drawn to, the same for all heads or for each; None: nothing.
 
@@ -156,15 +259,18 @@ class ScheduledPrior(Prior):
         """
         return None
 
-    def check(self, spec: "RunSpec") -> None:
+    def check(self, spec: PriorRun) -> None:
         """Refuse a schedule that never begins, and a penalty on attention that is frozen."""
+        if not self.own_penalty and self.strength == 0:
+            idle = ("schedule", "head_reduction", "target")
+            refuse_idle(self, idle, f"with {self.strength_name} = 0")
         if self.schedule == "late" and self.schedule_epochs >= spec.epochs:  # pyright: ignore
             refuse("schedule_epochs", self.schedule_epochs, f"below epochs = {spec.epochs}")
         if spec.model.attention == "oracle" and not self.own_penalty and self.strength > 0:
             allowed = "0 with attention = 'oracle', which no penalty can change"
             refuse(self.strength_name, self.strength, allowed)
 
-    def start(self, specs: "Sequence[RunSpec]", batch: Batch) -> "ScheduledPenalty":
+    def start(self, specs: Sequence[PriorRun], batch: Batch) -> "ScheduledPenalty":
         """The penalty of a group of runs on their sequences."""
         return ScheduledPenalty(specs, batch)
 
@@ -179,7 +285,7 @@ class ScheduledPenalty(Penalty):
         active: whether any run has a strength above 0.
     """
 
-    def __init__(self, specs: "Sequence[RunSpec]", batch: Batch) -> None:
+    def __init__(self, specs: Sequence[PriorRun], batch: Batch) -> None:
         each: list[Any] = [spec.prior for spec in specs]
         super().__init__(each, batch)
         self.prior: ScheduledPrior = each[0]
@@ -212,7 +318,7 @@ class ScheduledPenalty(Penalty):
         if self.prior.own_penalty:
             amount = super().__call__(seen, epoch)
         else:
-            amount = self._mean(self.prior.amount(seen.attention, self.target))
+            amount = self._mean(self.prior.amount(seen, self.target))
         return self.strength(epoch).to(amount) * amount
 
     def _mean(self, amount: Float[Tensor, "run example"]) -> Float[Tensor, " run"]:

@@ -1,33 +1,20 @@
 """The figure of every row of the table of experiments.
 
-Most rows ask which arm groks when, and :mod:`grokkit.viz.rows.strips` answers. A row that
-asks something else has a module of its own here. All figures are drawn from the runs that
-there are: with other seeds, or with arms missing, they show less and say so.
+Most rows ask which arm groks when, and :mod:`grokkit.viz.rows.strips` answers. What the
+others ask stands in :data:`FIGURES`. All figures are drawn from the runs that there are:
+with other seeds, or with arms missing, they show less and say so.
 """
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from grokkit import experiments
 from grokkit.experiments import Row, Size
-from grokkit.viz.rows.accuracies import accuracies_figure
-from grokkit.viz.rows.compressibility import compressibility_figure
-from grokkit.viz.rows.distractors import distractors_figure
-from grokkit.viz.rows.four_phases import four_phases_figure
-from grokkit.viz.rows.holes import holes_figure
-from grokkit.viz.rows.kl_acceleration import kl_acceleration_figure
-from grokkit.viz.rows.ln_placement import ln_placement_figure
-from grokkit.viz.rows.med_tracking import med_tracking_figure
-from grokkit.viz.rows.norm_vs_structure import norm_vs_structure_figure
+from grokkit.viz.rows import panels, points, special
 from grokkit.viz.rows.present import Present
-from grokkit.viz.rows.readout_scale import readout_scale_figure
-from grokkit.viz.rows.resnet_grokking import resnet_grokking_figure
-from grokkit.viz.rows.routing import routing_figure
-from grokkit.viz.rows.starvation_bound import starvation_bound_figure
 from grokkit.viz.rows.strips import strip_figure
-from grokkit.viz.rows.theory import theory_figure
-from grokkit.viz.rows.three_accounts import three_accounts_figure
 from grokkit.viz.style import Picture
 
 if TYPE_CHECKING:
@@ -35,26 +22,28 @@ if TYPE_CHECKING:
 
 FIGURES: Mapping[str, Callable[[Row, Present], Picture]] = MappingProxyType(
     {
-        "four-phases": four_phases_figure,
-        "norm-vs-structure": norm_vs_structure_figure,
-        "kl-acceleration": kl_acceleration_figure,
-        "starvation-bound": starvation_bound_figure,
-        "routing": routing_figure,
-        "distractors": distractors_figure,
-        "resnet-grokking": resnet_grokking_figure,
-        "three-accounts": three_accounts_figure,
-        "three-accounts-again": three_accounts_figure,
-        "ln-placement": ln_placement_figure,
-        "readout-scale": readout_scale_figure,
-        "compressibility": compressibility_figure,
-        "med-tracking": med_tracking_figure,
-        "holes": holes_figure,
-        "polynomial-ceiling": accuracies_figure,
-        "polynomial-ceiling-again": accuracies_figure,
-        "depth": accuracies_figure,
+        "readout-scale": partial(
+            strip_figure, accuracy=points.ACCURACY, published=points.SCALE_EPOCHS, first="rate"
+        ),
+        "kl-acceleration": points.kl_acceleration_figure,
+        "ln-placement": points.ln_placement_figure,
+        "compressibility": points.compressibility_figure,
+        "norm-vs-structure": panels.norm_vs_structure_figure,
+        "distractors": panels.distractors_figure,
+        "resnet-grokking": panels.resnet_grokking_figure,
+        "med-tracking": panels.med_tracking_figure,
+        "polynomial-ceiling": panels.accuracies_figure,
+        "polynomial-ceiling-again": panels.accuracies_figure,
+        "depth": panels.accuracies_figure,
+        "four-phases": special.four_phases_figure,
+        "starvation-bound": special.starvation_bound_figure,
+        "routing": special.routing_figure,
+        "holes": special.holes_figure,
+        "three-accounts": special.three_accounts_figure,
+        "three-accounts-again": special.three_accounts_figure,
     }
 )
-"""The rows whose figures are not strips of grok epochs."""
+"""The rows whose figures are not strips of grok epochs alone."""
 
 
 def row_figure(name: str, history: "xr.Dataset | None", size: Size = "classroom") -> Picture:
@@ -74,5 +63,5 @@ def row_figure(name: str, history: "xr.Dataset | None", size: Size = "classroom"
     """
     row = experiments.row(name)
     if not row.arms(size):
-        return theory_figure(row)
+        return special.theory_figure(row)
     return FIGURES.get(name, strip_figure)(row, Present(row, history, size))

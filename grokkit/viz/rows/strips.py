@@ -6,6 +6,7 @@ arrow there, and is counted: ``3/5``.
 """
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,11 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from grokkit.experiments import Row, Times
-from grokkit.viz.rows.censored import LATE
+from grokkit.viz.alt import tell
+from grokkit.viz.rows.marks import LATE, READ_OFF, median_words, reached, spread
 from grokkit.viz.rows.present import Present
 from grokkit.viz.style import (
+    GREY,
     INK,
     LOOKS,
     EpochScale,
@@ -48,7 +51,12 @@ MEDIAN: Mapping[str, Any] = {"color": INK, "linewidth": 2.4}
 
 
 def strip_figure(
-    row: Row, evidence: Present, accuracy: float = 0.99, scale: EpochScale = "log"
+    row: Row,
+    evidence: Present,
+    accuracy: float = 0.99,
+    scale: EpochScale = "log",
+    published: Mapping[str, float | int] = MappingProxyType({}),
+    first: str = "",
 ) -> Picture:
     """The strips of all arms of a row that are there.
 
@@ -57,18 +65,22 @@ def strip_figure(
         evidence: its runs.
         accuracy: the test accuracy at which a run has grokked.
         scale: how epochs are spaced.
+        published: grok epochs by arm that others have published, to be marked.
+        first: the arms with these words in their names stand above the others.
 
     Returns:
         A picture 9 inches wide, the higher the more arms there are.
     """
-    names = list(evidence.arms)
+    names = sorted(evidence.arms, key=lambda name: first not in name)
     with style():
         figure = picture(9, 1.9 + 0.42 * len(names))
         ax = figure.subplots()
-        draw_strips(ax, evidence, names, accuracy, scale)
-        figure.legend(handles=handles(accuracy), loc="outside lower left", ncols=4)
-        words = f"{evidence.about()}; one line a seed{dotted(evidence, names)}"
-        titles(figure, row.question, words)
+        draw_strips(ax, evidence, names, accuracy, scale, published)
+        marks = handles(accuracy, published)
+        figure.legend(handles=marks, loc="outside lower left", ncols=3 if published else 4)
+        titles(
+            figure, row.question, f"{evidence.about()}; one line a seed{dotted(evidence, names)}"
+        )
     return figure
 
 
@@ -78,6 +90,7 @@ def draw_strips(
     names: Sequence[str],
     accuracy: float = 0.99,
     scale: EpochScale = "log",
+    published: Mapping[str, float | int] = MappingProxyType({}),
 ) -> None:
     """Draw arms below each other, the first on top; beside each its median and count.
 
@@ -87,17 +100,30 @@ def draw_strips(
         names: the arms.
         accuracy: the test accuracy at which a run has grokked.
         scale: how epochs are spaced.
+        published: grok epochs by arm that others have published; infinite: not by the last.
     """
-    first, last = np.inf, 1.0
+    first, last, told = np.inf, 1.0, []
     for place, name in enumerate(names):
         grokked, memorised = evidence.grokked(name, accuracy), evidence.memorised(name)
         _draw_arm(ax, place, grokked, memorised)
-        _beside(ax, place, summary(grokked, memorised), va="center")
+        words = summary(grokked, memorised)
+        told.append(f"{name}: {words}")
+        if np.isfinite(published.get(name, np.inf)):
+            ax.plot(published[name], place, **READ_OFF)
+            told[-1] += f", published {published[name]:,.0f}"
+        _beside(ax, place, words, va="center")
         first = np.fmin(first, np.fmin.reduce([*memorised.values, *grokked.values, np.inf]))
         last = max(last, *grokked.last)
     _beside(ax, -0.55, "median, reached", va="bottom", style="italic")
+    tell(ax, f"The median epoch at which a test accuracy of {accuracy:g} is reached, and by how "
+         f"many runs. {'; '.join(told)}")  # fmt: skip
     epoch_axis(ax, min(first, last), 1.06 * last, scale)
     ax.set_xlabel(epoch_label(scale))
+    arm_axis(ax, names)
+
+
+def arm_axis(ax: Axes, names: Sequence[str]) -> None:
+    """A vertical axis of names, the first on top, every second one on a shade."""
     ax.set_yticks(range(len(names)), names)
     ax.set_ylim(len(names) - 0.45, -0.55)
     ax.tick_params(axis="y", length=0)
@@ -109,19 +135,8 @@ def draw_strips(
 
 def summary(grokked: Times, memorised: Times) -> str:
     """The median grok epoch and how many runs reached it; how many memorised, if not all."""
-    n, come = len(grokked.values), grokked.reached.count(True)
-    line = f"{median_words(grokked)}, {come}/{n}"
-    if not all(memorised.reached):
-        line += f"  (memorised {memorised.reached.count(True)}/{n})"
-    return line
-
-
-def median_words(times: Times) -> str:
-    """The median of epochs, of which some may be censored: ``"3,100"``, ``"> 4,000"``."""
-    if not any(times.reached):
-        return "never"
-    middle = times.median
-    return f"{middle:,.0f}" if np.isfinite(middle) else f"> {times.at_least:,.0f}"
+    line = f"{median_words(grokked)}, {reached(grokked)}"
+    return line if all(memorised.reached) else f"{line}  (memorised {reached(memorised)})"
 
 
 def dotted(evidence: Present, names: Sequence[str]) -> str:
@@ -130,33 +145,35 @@ def dotted(evidence: Present, names: Sequence[str]) -> str:
     return "" if all(known) else "; dotted: it never memorised"
 
 
-def handles(accuracy: float) -> list[Line2D]:
+def handles(
+    accuracy: float, published: Mapping[str, float | int] = MappingProxyType({})
+) -> list[Line2D]:
     """What the marks of a strip mean, for a legend."""
     none: Mapping[str, Any] = {"linestyle": ""}
-    return [
+    marks = [
         Line2D([], [], **none, **MEMORISED, label="memorised"),
         Line2D([], [], **none, **GROKKED, label=f"test accuracy {accuracy:g}"),
         Line2D([], [], **none, **CENSORED, label=LATE),
         Line2D([], [], **none, marker="|", markersize=13, markeredgewidth=2.4, color=INK,
                label="median over seeds"),
     ]  # fmt: skip
+    others = [Line2D([], [], **READ_OFF, label="published, modulus 113")] if published else []
+    return [*marks, *others]
 
 
 def _draw_arm(ax: Axes, place: int, grokked: Times, memorised: Times) -> None:
-    n = len(grokked.values)
-    heights = place + (np.linspace(-0.28, 0.28, n) if n > 1 else np.zeros(1))
+    heights = place + spread(len(grokked.values), 0.28)
     for y, end, last, begin in zip(
         heights, grokked.values, grokked.last, memorised.values, strict=True
     ):
-        reached, known = bool(np.isfinite(end)), bool(np.isfinite(begin))
-        stop = end if reached else last
+        came, known = bool(np.isfinite(end)), bool(np.isfinite(begin))
+        stop = end if came else last
         dash = "-" if known else (0, (1, 2))  # a run that never memorised does not wait
-        ax.plot(
-            [begin if known else 0, stop], [y, y], color="#9A9A9A", linewidth=0.8, linestyle=dash
-        )
+        wait = [begin if known else 0, stop]
+        ax.plot(wait, [y, y], color=GREY, linewidth=0.8, linestyle=dash)
         if known:
             ax.plot(begin, y, **MEMORISED)
-        ax.plot(stop, y, **(GROKKED if reached else CENSORED))
+        ax.plot(stop, y, **(GROKKED if came else CENSORED))
     middle = grokked.median
     if np.isfinite(middle):
         ax.plot([middle, middle], [place - 0.4, place + 0.4], **MEDIAN, zorder=3)

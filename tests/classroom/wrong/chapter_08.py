@@ -5,26 +5,6 @@ import torch
 from tests.classroom.variant import Variant
 
 
-def entropy(a):
-    return -(a * a.log()).sum()
-
-
-def pull(a, beta):
-    return -beta * a * (a.log() + entropy(a))
-
-
-def mean(attention, informative, gamma):
-    return attention.sum(dim=2)[informative].mean()
-
-
-def least(attention, informative):
-    return attention.sum(dim=2).masked_fill(~informative, torch.inf).amin(dim=1)
-
-
-def share(attention, informative, gamma):
-    return (least(attention, informative) >= gamma).float().mean()
-
-
 def opposite(shares, separation):
     """Plus and minus in turn, each divided by its share."""
     sign = torch.tensor([(-1.0) ** i for i in range(len(shares))])
@@ -80,43 +60,12 @@ def by_place(a, on, gamma):
 
 
 VARIANTS = {
-    "ex_8_1": [
-        Variant("step downhill", lambda a, b: -pull(a, b)),
-        Variant("respect to the attention", lambda a, b: -b * (a.log() + 1)),
-        Variant("H is missing:", lambda a, b: -b * a * a.log()),
-        Variant("a 1 is left", lambda a, b: -b * a * (a.log() + 1)),
-        Variant("H is to be added", lambda a, b: -b * a * (a.log() - entropy(a))),
-        Variant("factor alpha_j", lambda a, b: -b * (a.log() + entropy(a))),
-        Variant("beta is missing", lambda a, b: pull(a, 1.0)),
-        Variant("base 2", lambda a, b: pull(a, b) * 1.4426950408889634),
-    ],
-    "ex_8_2": [
-        Variant("sum them", lambda a, i, g: (mean(a, i, g) / 2, share(a, i, g))),
-        Variant("take the informative", lambda a, i, g: (a.sum(dim=2).mean(), share(a, i, g))),
-        Variant("count as zeros", lambda a, i, g: ((a.sum(dim=2) * i).mean(), share(a, i, g))),
-        Variant("the mean comes first", lambda a, i, g: (share(a, i, g), mean(a, i, g))),
-        Variant(
-            "is a mean compared with gamma", lambda a, i, g: (m := mean(a, i, g), (m >= g).float())
-        ),
-        Variant(
-            "over all positions", lambda a, i, g: (mean(a, i, g), share(a, torch.ones_like(i), g))
-        ),
-        Variant(
-            "count sequences",
-            lambda a, i, g: (mean(a, i, g), (a.sum(dim=2)[i] >= g).float().mean()),
-        ),
-        Variant(
-            "*or more*",
-            lambda a, i, g: (mean(a, i, g), (least(a, i) > g).float().mean()),
-        ),
-    ],
     "ex_8_3": [
         Variant("for any number of heads", opposite),
         Variant("weighs each with its head's share", unweighted),
         Variant("largest share", too_close),
         Variant("they are the same", only_two),
         Variant("of shape [head, embed]", lambda s, x: (torch.ones(2), torch.zeros(2))),
-        Variant("do not cancel", lambda s, x: (x * torch.ones(len(s), 1), torch.zeros(len(s), 1))),
     ],
     "ex_8_4": [
         Variant("insists on 1/k", lambda a, on, g: a - on / on.sum()),
@@ -126,7 +75,6 @@ VARIANTS = {
         Variant("starves", starving),
         Variant("the one to be helped", helps_the_best),
         Variant("is the mean compared", by_mean),
-        Variant("exactly gamma", lambda a, on, g: hinge(a, on, g * 1.001)),
         Variant("a place written", by_place),
     ],
 }

@@ -57,10 +57,6 @@ def undecided_first(parts):
     return "undecided" if "undecided" in each else verdict(parts)
 
 
-def pooled(parts):
-    return verdict([[one for part in parts for one in part]]) if len(parts) > 1 else verdict(parts)
-
-
 def partly_if_any_holds(parts):
     said = verdict(parts)
     each = [verdict([part]) for part in parts]
@@ -99,7 +95,6 @@ VARIANTS = {
         Variant("taken for", last_is_epoch),
         Variant("enough to know", dropped),
         Variant("whether it is beyond 900 nobody knows", infinite),
-        Variant("belongs to the other", lambda m, a, i, b, f: sooner(f * m, a, i, b, 1.0)),
         Variant("in time", lambda m, a, i, b, f: sooner(m + 1e-9, a, i, b, f)),
         Variant("true, false or none", lambda *case: str(sooner(*case))),
         Variant("is there a `return`", lambda *case: None),
@@ -121,17 +116,10 @@ VARIANTS = {
         ),
     ],
     "ex_10_2": [
-        Variant("all five are asked", lambda p: verdict(p, needed=lambda n: n)),
-        Variant("more than half", lambda p: verdict(p, needed=lambda n: n // 2 + 1)),
-        Variant("counted as a no", lambda p: verdict(p, open_=())),
-        Variant("counted as a yes", lambda p: verdict(p, yes=(True, None), open_=())),
         Variant("is a 4 or a 5", lambda p: verdict(p, needed=lambda n: 4)),
-        Variant("rounded up", lambda p: verdict(p, needed=lambda n: round(4 / 5 * n))),
         Variant("one fails, none holds", undecided_first),
-        Variant("one holds and one fails", pooled),
         Variant("some part would have to fail", partly_if_any_holds),
         Variant("one of the words", lambda p: verdict(p).capitalize()),
-        Variant("one of the words", lambda p: verdict(p) == "reproduced"),
     ],
     "ex_10_3": [
         Variant("same in every arm", lambda *a: arms(*a, seeds_of=lambda i, s: [x + i for x in s])),
@@ -165,33 +153,6 @@ VARIANTS = {
         Variant("list of specs", lambda *a: {n: s[0] for n, s in arms(*a).items()}),
     ],
     "ex_10_4": [
-        Variant("only the last look", lambda looks, share: chance(looks[-1:], share)),
-        Variant("counted twice", lambda looks, share: sum(chance([n], share) for n in looks)),
-        Variant(
-            "for independent",
-            lambda looks, share: 1 - math.prod(1 - chance([n], share) for n in looks),
-        ),
-        Variant("at every look", lambda looks, share: chance(looks, share, rule=all)),
         Variant("is a 4 in the code", lambda looks, share: chance(looks, share, need=lambda n: 4)),
-        Variant("rounded down", lambda k, share: chance(k, share, need=lambda n: int(0.8 * n))),
-        Variant("at least four", lambda k, share: sum(5 * share**4 * (1 - share) for n in k)),
-        Variant("chance of a yes", lambda looks, share: chance(looks, 1 - share)),
-        Variant("a simulation", lambda looks, share: 0.97 * chance(looks, share)),
-        Variant("the same whatever", lambda looks, share: chance(looks, 0.5)),
-        Variant("percentage", lambda looks, share: 100 * chance(looks, share)),
-        Variant(
-            "only at the numbers",
-            lambda looks, share: chance(range(looks[0], looks[-1] + 1), share),
-        ),
-        Variant(
-            "only those that are new",
-            lambda looks, share: (
-                1
-                - math.prod(
-                    1 - chance([n - m], share) for m, n in zip([0, *looks], looks, strict=False)
-                )
-            ),
-        ),
-        Variant("the best one", lambda looks, share: max(chance([n], share) for n in looks)),
     ],
 }

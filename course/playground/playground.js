@@ -1,0 +1,368 @@
+// The page: its settings, its pictures, and the worker that trains.
+import { D, PRIMES, SETTINGS, T, defaults, makeData, readSettings, writeSettings } from "./run.js";
+
+const $ = (id) => document.getElementById(id);
+const MEMORISED = 0.99, UNDERSTOOD = 0.95;
+const LIVE = ["decay", "kl", "rate"]; // settings that turn while a run goes on
+const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+
+let { settings, remarks } = readSettings(location.search);
+let records = [], ghost = [], embeddings = null, going = false, changes = [], sizes = null, pace = null;
+
+// --- the worker, or the same code in this thread ------------------------------------------------
+
+let send;
+async function connect() {
+  try {
+    const worker = new Worker(new URL("worker.js", import.meta.url), { type: "module" });
+    worker.onmessage = ({ data }) => hear(data);
+    worker.onerror = (event) => fail(event.message || "The worker could not be started.");
+    send = (order) => worker.postMessage(order);
+  } catch {
+    const { trainer } = await import("./worker.js");
+    const order = trainer(hear, import.meta.url);
+    let chain = Promise.resolve();
+    send = (message) => (chain = chain.then(() => order(message)));
+    note("This browser has no workers: the run shares the page's own thread and is slower.");
+  }
+}
+
+function hear(message) {
+  if (message.type === "failed") fail(message.why);
+  if (message.type === "started") {
+    sizes = message.sizes;
+    if (!message.simd) note("This browser has no WebAssembly SIMD: the run is about four times slower.");
+  }
+  if (message.type === "records") {
+    records.push(...message.records);
+    embeddings = message.embeddings;
+    measurePace();
+    draw();
+  }
+}
+
+function note(line) {
+  if (!remarks.includes(line)) remarks.push(line);
+  $("remarks").textContent = remarks.join("\n");
+}
+
+function fail(why) {
+  note(`The run has stopped: ${why}`);
+  setGoing(false);
+}
+
+function measurePace() {
+  const now = performance.now(), epoch = records.at(-1).epoch;
+  if (going && pace && epoch > pace.epoch && now - pace.time > 400) {
+    $("pace").textContent = `epoch ${epoch.toLocaleString("en")} · ${Math.round(((epoch - pace.epoch) * 1000) / (now - pace.time))} epochs a second`;
+    pace = { epoch, time: now };
+  } else if (!going || !pace) {
+    $("pace").textContent = `epoch ${epoch.toLocaleString("en")}`;
+    pace = going ? { epoch, time: now } : null;
+  }
+}
+
+// --- orders -----------------------------------------------------------------------------------------
+
+function setGoing(value) {
+  going = value;
+  pace = null;
+  $("go").textContent = going ? "Pause" : "Start";
+  $("step").disabled = going;
+}
+
+function begin({ start }) {
+  if (records.length > 1) ghost = records;
+  records = [];
+  changes = [];
+  embeddings = null;
+  setGoing(false);
+  send({ type: "start", settings });
+  describe();
+  if (start) toggle();
+}
+
+function toggle() {
+  setGoing(!going);
+  send({ type: going ? "go" : "pause" });
+}
+
+// --- settings -------------------------------------------------------------------------------------------
+
+const RATES = SETTINGS.rate, span = Math.log(RATES.most / RATES.least);
+const toSlider = (rate) => Math.log(rate / RATES.least) / span;
+const fromSlider = (place) => Number((RATES.least * Math.exp(place * span)).toPrecision(2));
+const input = (name) => $(name === "kl" ? "kl-strength" : name);
+
+function showSettings() {
+  for (const name of Object.keys(SETTINGS)) input(name).value = name === "rate" ? toSlider(settings.rate) : settings[name];
+  for (const name of ["train", ...LIVE]) {
+    const shown = name === "train" ? `${Math.round(100 * settings.train)} %` : String(settings[name]);
+    document.querySelector(`output[for="${input(name).id}"]`).value = shown;
+    input(name).setAttribute("aria-valuetext", shown);
+  }
+}
+
+function setAddress() {
+  const query = writeSettings(settings);
+  history.replaceState(null, "", query ? `?${query}` : location.pathname);
+}
+
+function changed(name) {
+  const field = input(name), rule = SETTINGS[name];
+  let value = typeof rule.start === "string" ? field.value : name === "rate" ? fromSlider(Number(field.value)) : Number(field.value);
+  if (name === "seed") value = Math.min(rule.most, Math.max(rule.least, Math.round(value) || 0));
+  if (value === settings[name]) return;
+  settings = { ...settings, [name]: value };
+  showSettings();
+  setAddress();
+  if (!LIVE.includes(name)) return begin({ start: false });
+  send({ type: "change", settings });
+  const epoch = records.at(-1)?.epoch ?? 0;
+  if (epoch > 0 && changes.at(-1) !== epoch) changes.push(epoch);
+  draw();
+}
+
+function describe() {
+  const sign = { "+": "+", "-": "−", "*": "×" }[settings.task];
+  document.querySelector(".sum").textContent = `a ${sign} b modulo ${settings.p}`;
+  const [{ tokens, target }] = makeData({ ...settings, p: settings.p }).train.slice(40);
+  const fill = { alphabet: (t) => "ABCD"[t - settings.p - 1], constant: () => "·", random: String }[settings.distractors];
+  document.querySelector(".example").textContent = `${tokens[0]} ${fill(tokens[1])} ${tokens[2]} ${fill(tokens[3])} = ${target}`;
+}
+
+// --- pictures ----------------------------------------------------------------------------------------------
+
+function prepare(canvas) {
+  const scale = window.devicePixelRatio || 1, { clientWidth: width, clientHeight: height } = canvas;
+  if (canvas.width !== Math.round(width * scale) || canvas.height !== Math.round(height * scale)) {
+    canvas.width = Math.round(width * scale);
+    canvas.height = Math.round(height * scale);
+  }
+  const pen = canvas.getContext("2d");
+  pen.setTransform(scale, 0, 0, scale, 0, 0);
+  pen.clearRect(0, 0, width, height);
+  pen.font = "12px system-ui, sans-serif";
+  pen.textBaseline = "middle";
+  return { pen, width, height };
+}
+
+function niceStep(range, most) {
+  const raw = range / most, unit = 10 ** Math.floor(Math.log10(raw));
+  return unit * [1, 2, 5, 10].find((n) => n * unit >= raw);
+}
+
+// Curves over epochs. `lines`: {of, key, colour, width, dash}; `scale`: {least, most, log}.
+function chart(id, lines, { least, most, log, ticks }) {
+  const { pen, width, height } = prepare($(id)), left = 46, right = 10, top = 8, bottom = 22;
+  const end = Math.max(500, records.at(-1)?.epoch ?? 0, ghost.at(-1)?.epoch ?? 0);
+  const X = (epoch) => left + (epoch / end) * (width - left - right);
+  const position = (v) => (log ? (Math.log10(Math.max(v, least)) - Math.log10(least)) / (Math.log10(most) - Math.log10(least)) : (v - least) / (most - least));
+  const Y = (v) => height - bottom - Math.min(1, Math.max(0, position(v))) * (height - top - bottom);
+  pen.strokeStyle = colour("grid");
+  pen.fillStyle = colour("soft");
+  pen.lineWidth = 1;
+  pen.textAlign = "right";
+  for (const tick of ticks) {
+    pen.beginPath(); pen.moveTo(left, Y(tick)); pen.lineTo(width - right, Y(tick)); pen.stroke();
+    pen.fillText(log && tick < 0.01 ? tick.toExponential(0) : String(tick), left - 6, Y(tick));
+  }
+  pen.textAlign = "center";
+  const step = niceStep(end, width / 80);
+  for (let epoch = 0; epoch <= end; epoch += step) pen.fillText(epoch.toLocaleString("en"), Math.min(X(epoch), width - 16), height - 9);
+  pen.strokeStyle = colour("soft");
+  pen.setLineDash([2, 4]);
+  for (const epoch of changes) { pen.beginPath(); pen.moveTo(X(epoch), top); pen.lineTo(X(epoch), height - bottom); pen.stroke(); }
+  for (const { of, key, colour: name, width: thick = 2, dash = [] } of lines) {
+    if (!of.length) continue;
+    pen.beginPath();
+    const skip = Math.max(1, Math.floor(of.length / (2 * width)));
+    of.forEach((record, i) => { if (i % skip === 0 || i === of.length - 1) pen.lineTo(X(record.epoch), Y(record[key])); });
+    pen.strokeStyle = colour(name);
+    pen.lineWidth = thick;
+    pen.setLineDash(dash);
+    pen.stroke();
+  }
+  pen.setLineDash([]);
+}
+
+function legend(id, entries) {
+  const wanted = entries.map(([name, text]) => name + text).join();
+  if ($(id).dataset.shown === wanted) return;
+  $(id).dataset.shown = wanted;
+  $(id).replaceChildren(...entries.map(([name, text, thin]) => {
+    const item = document.createElement("span");
+    item.textContent = text;
+    item.style.setProperty("--mark", `var(--${name})`);
+    if (thin) item.className = "thin";
+    return item;
+  }));
+}
+
+const POSITIONS = ["a", "distractor", "b", "distractor", "="];
+
+function drawAttention(now) {
+  const { pen, width, height } = prepare($("attention")), bottom = 22, top = 18, slot = width / T;
+  POSITIONS.forEach((name, j) => {
+    const share = now.attention[j], tall = share * (height - top - bottom), x = (j + 0.5) * slot;
+    pen.fillStyle = colour(j === 0 || j === 2 ? "structure" : "ghost");
+    pen.fillRect(x - slot * 0.32, height - bottom - tall, slot * 0.64, tall);
+    pen.fillStyle = colour("ink");
+    pen.textAlign = "center";
+    pen.fillText(share.toFixed(2), x, height - bottom - tall - 9);
+    pen.fillText(name, x, height - 9);
+  });
+  pen.strokeStyle = colour("soft");
+  pen.setLineDash([3, 3]);
+  const half = height - bottom - 0.5 * (height - top - bottom);
+  for (const j of [0, 2]) { pen.beginPath(); pen.moveTo(j * slot + 4, half); pen.lineTo((j + 1) * slot - 4, half); pen.stroke(); }
+  pen.setLineDash([]);
+  label("attention", `Mean attention: ${POSITIONS.map((name, j) => `${name} ${now.attention[j].toFixed(2)}`).join(", ")}. The oracle has 0.5 on each number.`);
+}
+
+// The order in which the numbers form waves: as they are for + and -, by discrete logarithm for a product.
+function waveOrder(p) {
+  if (settings.task !== "*") return Array.from({ length: p }, (_, i) => i);
+  for (let root = 2; ; root++) {
+    const powers = [1];
+    while (powers.at(-1) * root % p !== 1) powers.push((powers.at(-1) * root) % p);
+    if (powers.length === p - 1) return powers;
+  }
+}
+
+function strongestWave(E, p) {
+  const order = waveOrder(p), n = order.length;
+  let best = { power: -1 }, sum = 0;
+  for (let k = 1; k <= n / 2; k++) {
+    const c = new Float64Array(D), s = new Float64Array(D);
+    order.forEach((token, i) => {
+      const cos = Math.cos((2 * Math.PI * k * i) / n), sin = Math.sin((2 * Math.PI * k * i) / n);
+      for (let d = 0; d < D; d++) { c[d] += cos * E[token * D + d]; s[d] += sin * E[token * D + d]; }
+    });
+    let power = 0;
+    for (let d = 0; d < D; d++) power += c[d] * c[d] + s[d] * s[d];
+    sum += power;
+    if (power > best.power) best = { power, k, c, s };
+  }
+  return { ...best, share: best.power / sum, order, n };
+}
+
+function drawCircle() {
+  const { pen, width, height } = prepare($("circle"));
+  if (!embeddings) return;
+  const p = embeddings.length / D, { k, c, s, share, order, n } = strongestWave(embeddings, p);
+  const size = (v) => Math.sqrt(v.reduce((a, b) => a + b * b, 0));
+  const cLength = size(c), along = s.reduce((a, v, d) => a + v * c[d], 0) / (cLength * cLength);
+  const s2 = s.map((v, d) => v - along * c[d]), sLength = size(s2);
+  const points = order.map((token, i) => {
+    let x = 0, y = 0;
+    for (let d = 0; d < D; d++) { x += (E(token, d) * c[d]) / cLength; y += (E(token, d) * s2[d]) / sLength; }
+    return { token, turn: (k * i) % n / n, x, y };
+  });
+  function E(token, d) { return embeddings[token * D + d]; }
+  const meanX = points.reduce((a, q) => a + q.x, 0) / n, meanY = points.reduce((a, q) => a + q.y, 0) / n;
+  const radius = Math.max(...points.map((q) => Math.hypot(q.x - meanX, q.y - meanY))), reach = Math.min(width, height) / 2 - 26;
+  const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+  pen.textAlign = "center";
+  for (const { token, turn, x, y } of points) {
+    pen.fillStyle = `hsl(${360 * turn} 70% ${dark ? 68 : 36}%)`;
+    pen.fillText(String(token), width / 2 + ((x - meanX) / radius) * reach, height / 2 - 6 + ((y - meanY) / radius) * reach);
+  }
+  pen.fillStyle = colour("soft");
+  pen.fillText(`wave ${k}: ${Math.round(100 * share)} % of the variance`, width / 2, height - 9);
+  label("circle", `The numbers' embeddings along wave ${k}, which has ${Math.round(100 * share)} per cent of their variance. Colour: the place on that wave.`);
+}
+
+const label = (id, text) => $(id).setAttribute("aria-label", text);
+const reach = (key, level, from = records) => from.find((record) => record[key] >= level)?.epoch;
+
+function tell() {
+  const now = records.at(-1), memorised = reach("trainAccuracy", MEMORISED), understood = reach("testAccuracy", UNDERSTOOD);
+  const n = (x) => x.toLocaleString("en"), percent = (x) => `${Math.round(100 * x)} %`;
+  const seen = sizes ? ` It learns from ${n(sizes.train)} pairs and is tested on the other ${n(sizes.test)}.` : "";
+  let text;
+  if (now.epoch === 0) text = `Ready.${seen} Press Start.`;
+  else if (!Number.isFinite(now.trainLoss)) text = `The loss is no longer a number at epoch ${n(now.epoch)}: the learning rate is too large.`;
+  else if (memorised === undefined && understood === undefined) text = `Learning its pairs by heart: ${percent(now.trainAccuracy)} of the training pairs, ${percent(now.testAccuracy)} of the test pairs.`;
+  else if (understood === undefined) text = `Memorised at epoch ${n(memorised)}. Waiting since: ${percent(now.testAccuracy)} of the test pairs (${percent(now.unmirrored)} of those without a mirror image). KL is ${now.kl.toPrecision(2)}.`;
+  else text = `Memorised at epoch ${n(memorised ?? 0)}. Understood at epoch ${n(understood)}: ${percent(UNDERSTOOD)} of the test pairs. The wait took ${n(understood - (memorised ?? 0))} epochs.`;
+  const before = reach("testAccuracy", UNDERSTOOD, ghost);
+  if (ghost.length) text += before === undefined ? ` The run before (grey) had not understood by epoch ${n(ghost.at(-1).epoch)}.` : ` The run before (grey) understood at ${n(before)}.`;
+  if ($("status").textContent !== text) $("status").textContent = text;
+  return text;
+}
+
+let due = false;
+function draw() {
+  if (due) return;
+  due = true;
+  requestAnimationFrame(() => {
+    due = false;
+    const now = records.at(-1);
+    if (!now) return;
+    const commutes = settings.task !== "-", old = ghost.length ? [["ghost", "run before"]] : [];
+    chart("accuracy", [
+      { of: ghost, key: "testAccuracy", colour: "ghost" },
+      ...(commutes ? [{ of: records, key: "unmirrored", colour: "unmirrored", width: 1.5, dash: [4, 3] }] : []),
+      { of: records, key: "trainAccuracy", colour: "train" },
+      { of: records, key: "testAccuracy", colour: "test", width: 3 },
+    ], { least: 0, most: 1, ticks: [0, 0.25, 0.5, 0.75, 1] });
+    legend("accuracy-legend", [["train", "training pairs"], ["test", "test pairs"], ...(commutes ? [["unmirrored", "test pairs without a mirror image", true]] : []), ...old]);
+    chart("loss", [
+      { of: ghost, key: "testLoss", colour: "ghost" },
+      { of: records, key: "trainLoss", colour: "train" },
+      { of: records, key: "testLoss", colour: "test", width: 3 },
+    ], { least: 1e-5, most: 10, log: true, ticks: [10, 0.1, 1e-3, 1e-5] });
+    legend("loss-legend", [["train", "training"], ["test", "test"], ...old]);
+    chart("kl", [
+      { of: ghost, key: "kl", colour: "ghost" },
+      { of: records, key: "kl", colour: "structure" },
+    ], { least: 1e-4, most: 10, log: true, ticks: [10, 1, 0.1, 0.01, 1e-3, 1e-4] });
+    legend("kl-legend", [["structure", "training pairs"], ...old]);
+    drawAttention(now);
+    drawCircle();
+    const text = tell();
+    label("accuracy", `Accuracy over ${now.epoch} epochs. ${text}`);
+    label("loss", `Loss at epoch ${now.epoch}: training ${now.trainLoss.toPrecision(2)}, test ${now.testLoss.toPrecision(2)} nats.`);
+    label("kl", `KL divergence from the oracle's attention at epoch ${now.epoch}: ${now.kl.toPrecision(2)} nats; at the start ${records[0].kl.toPrecision(2)}.`);
+  });
+}
+
+// --- begin ----------------------------------------------------------------------------------------------------
+
+$("p").replaceChildren(...PRIMES.map((p) => new Option(String(p), String(p))));
+for (const name of Object.keys(SETTINGS)) {
+  input(name).addEventListener(input(name).type === "range" && LIVE.includes(name) ? "input" : "change", () => changed(name));
+}
+$("go").addEventListener("click", toggle);
+$("step").addEventListener("click", () => send({ type: "step", epochs: 10 }));
+$("again").addEventListener("click", () => begin({ start: false }));
+$("reset").addEventListener("click", () => { settings = defaults(); showSettings(); setAddress(); begin({ start: false }); });
+$("share").addEventListener("click", async () => {
+  setAddress();
+  try {
+    await navigator.clipboard.writeText(location.href);
+    $("shared").textContent = "The link is copied.";
+  } catch {
+    $("shared").textContent = location.href;
+  }
+});
+for (const link of document.querySelectorAll("a.try")) {
+  link.addEventListener("click", (event) => {
+    event.preventDefault();
+    settings = { ...readSettings(new URL(link.href).search).settings, seed: settings.seed };
+    showSettings();
+    setAddress();
+    begin({ start: true });
+    $("run-title").scrollIntoView({ behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
+  });
+}
+addEventListener("resize", draw);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+
+$("remarks").textContent = remarks.join("\n");
+showSettings();
+await connect();
+begin({ start: false });
+// For tests: what the page holds, and an order to the worker.
+globalThis.playground = { get records() { return records; }, get going() { return going; }, send: (order) => send(order), begin };

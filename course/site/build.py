@@ -1,0 +1,208 @@
+"""Builds the course as static pages, from the executed notebooks: `make site`.
+
+The front page is the playground. Behind it stand the lessons, the exercises (to read), the
+findings and results, and a reference made from the docstrings. Nothing is run anew, and the
+pages ask no other host for anything.
+"""
+
+import argparse
+import json
+import os
+import posixpath
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+HERE = Path(__file__).parent
+FOUND = ("FINDINGS.md", "RESULTS.md")
+OTHERS = ("TEACHING.md", "BENCHMARKS.md", "course/glossary.md")
+NAVIGATION = {
+    "The course": "contents.html",
+    "Findings": "FINDINGS.html",
+    "Results": "RESULTS.html",
+    "The package": "api/core.html",
+}
+"""What the front page links to, where it is there."""
+
+LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+(?:\([^()\s]*\))?)\)")
+
+
+def main() -> None:
+    """Stage the sources, build the pages, and say where they are."""
+    parser = argparse.ArgumentParser(description="Build the course as static pages.")
+    parser.add_argument("--out", type=Path, default=ROOT / "build" / "site")
+    out = parser.parse_args().out.resolve()
+    source = out.parent / f"{out.name}-source"
+    for folder in (source, out):
+        shutil.rmtree(folder, ignore_errors=True)
+    stage(source)
+    sphinx = [sys.executable, "-m", "sphinx", "-q", "-b", "html", "-c", str(HERE)]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    subprocess.run([*sphinx, str(source), str(out)], check=True, env=environment)
+    link_front_page(out)
+    for page in out.rglob("*.html"):
+        page.write_text(accessible(page.read_text(encoding="utf-8")), "utf-8")
+    for leftover in ("objects.inv", ".buildinfo", ".doctrees", "build.sh"):
+        path = out / leftover
+        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+    size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
+    print(f"{out}/index.html: {size / 1e6:.1f} MB; look at it with")
+    print(f"  python -m http.server --directory {out}")
+
+
+def link_front_page(out: Path) -> None:
+    """Put links to the other pages on the playground."""
+    front = out / "index.html"
+    pages = [(title, page) for title, page in NAVIGATION.items() if (out / page).exists()]
+    links = "".join(f'<a href="{page}">{title}</a>' for title, page in pages)
+    text = front.read_text(encoding="utf-8")
+    front.write_text(text.replace("<!-- site links -->", links), "utf-8")
+
+
+def accessible(page: str) -> str:
+    """A page with what the theme leaves out: levels of headings, boxes that keys can scroll."""
+    page = page.replace(
+        'class="caption" role="heading"', 'class="caption" role="heading" aria-level="2"'
+    )
+    page = page.replace("<pre>", '<pre tabindex="0">')
+    return re.sub(
+        r'<div class="(table-wrapper|formula|output text_html)',
+        r'<div tabindex="0" class="\1',
+        page,
+    )
+
+
+def describe_images(cell: dict[str, Any]) -> None:
+    """The words that an output carries beside its picture become the picture's text."""
+    for output in cell.get("outputs", []):
+        data = output.get("data", {})
+        if "image/png" in data and "text/plain" in data:
+            words = " ".join("".join(data["text/plain"]).split())
+            cell["metadata"].setdefault("mystnb", {})["image"] = {"alt": words}
+
+
+def stage(source: Path) -> None:
+    """Copy what the site is made of, with links that hold on the site."""
+    rooms = sorted(path.parent.name for path in (ROOT / "grokkit").glob("*/__init__.py"))
+    lessons = sorted((ROOT / "course").glob("[0-9]*.ipynb"))
+    exercises = sorted((ROOT / "exercises").glob("[0-9]*.ipynb"))
+    evidence = sorted((ROOT / "course" / "evidence").glob("[0-9]*.ipynb"))
+    found, others = ([ROOT / n for n in names if (ROOT / n).exists()] for names in (FOUND, OTHERS))
+    documents = [*lessons, *evidence, *exercises, *found, *others]
+    staged = {path.relative_to(ROOT).as_posix() for path in documents}
+    images = list((ROOT / "course" / "images").rglob("*.png"))
+    for path in [*images, *(ROOT / "exercises" / "images").rglob("*.png")]:
+        staged.add(path.relative_to(ROOT).as_posix())
+        place(path, source)
+    for path in documents:
+        target = place(path, source)
+        here = path.relative_to(ROOT).parent.as_posix()
+        if path.suffix == ".md":
+            target.write_text(relink(path.read_text(encoding="utf-8"), here, staged), "utf-8")
+            continue
+        notebook = json.loads(path.read_text(encoding="utf-8"))
+        for cell in notebook["cells"]:
+            if cell["cell_type"] == "markdown":
+                cell["source"] = relink("".join(cell["source"]), here, staged)
+            describe_images(cell)
+        if launch := launch_links(path.relative_to(ROOT).as_posix()):
+            notebook["cells"][0]["source"] += f"\n\n{launch}"
+        target.write_text(json.dumps(notebook), "utf-8")
+    for room in rooms:
+        page = source / "api" / f"{room}.md"
+        page.parent.mkdir(exist_ok=True)
+        page.write_text(reference(room), "utf-8")
+    parts = {
+        "Lessons": lessons,
+        "Evidence": evidence,
+        "What we found": found,
+        "Exercises": exercises,
+        "Beside the course": others,
+    }
+    trees = [toctree(name, [name_of(path) for path in paths]) for name, paths in parts.items()]
+    trees.append(toctree("The package", [f"api/{room}" for room in rooms]))
+    text = (HERE / "contents.md").read_text(encoding="utf-8")
+    (source / "contents.md").write_text(text + "\n" + "\n".join(trees), "utf-8")
+
+
+def place(path: Path, source: Path) -> Path:
+    """Copy a file to the place that it has in the repository."""
+    target = source / path.relative_to(ROOT)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    return Path(shutil.copy(path, target))
+
+
+def name_of(path: Path) -> str:
+    """What a table of contents calls a document: its path without the ending."""
+    return path.relative_to(ROOT).with_suffix("").as_posix()
+
+
+def toctree(caption: str, names: list[str]) -> str:
+    """A part of the table of contents; nothing where it is empty."""
+    lines = "\n".join(names)
+    return f"```{{toctree}}\n:caption: {caption}\n:maxdepth: 1\n\n{lines}\n```\n" if names else ""
+
+
+def repository() -> str | None:
+    """The address of the repository, where pyproject.toml names one."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    address = project.get("urls", {}).get("Repository")
+    return address.rstrip("/") if address else None
+
+
+def launch_links(path: str) -> str:
+    """Links that open a notebook on Binder and Colab; nothing without a repository's address."""
+    address = repository()
+    if address is None or "github.com/" not in address:
+        return ""
+    name = address.split("github.com/")[1]
+    binder = f"https://mybinder.org/v2/gh/{name}/HEAD?labpath={path}"
+    colab = f"https://colab.research.google.com/github/{name}/blob/main/{path}"
+    return f"[Open in Binder]({binder}) · [Open in Colab]({colab})"
+
+
+def relink(text: str, here: str, staged: set[str]) -> str:
+    """Markdown whose links hold on the site.
+
+    A link to a page of the site stays. One into the package leads to its reference, another
+    one to the repository; where no repository is named, its words stay.
+
+    Args:
+        text: the Markdown.
+        here: the folder of the document, from the root of the repository.
+        staged: the files that the site has, likewise.
+    """
+
+    def again(match: re.Match[str]) -> str:
+        image, words, target = match.groups()
+        path, _, _ = target.partition("#")
+        if not path or re.match(r"[a-z]+:", path):
+            return match[0]
+        full = posixpath.normpath(posixpath.join(here, path))
+        if full in staged:
+            return match[0]
+        if full.startswith("grokkit/"):
+            room = full.split("/")[1].removesuffix(".py")
+            if (ROOT / "grokkit" / room / "__init__.py").exists():
+                return f"[{words}]({posixpath.relpath(f'api/{room}.md', here or '.')})"
+        if address := repository():
+            return f"{image}[{words}]({address}/blob/main/{full})"
+        return words
+
+    return LINK.sub(again, text)
+
+
+def reference(room: str) -> str:
+    """The page of one room of the package."""
+    name = f"grokkit.{room}"
+    options = "   :members:\n   :imported-members:\n   :show-inheritance:"
+    return f"# `{name}`\n\n```{{eval-rst}}\n.. automodule:: {name}\n{options}\n```\n"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,58 @@
+"""The settings of Sphinx for the site; `build.py` stages what it reads and runs it."""
+
+import tomllib
+from pathlib import Path
+
+from docutils import nodes
+from latex2mathml.converter import convert
+from sphinx.application import Sphinx
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+project = "grokkit"
+author = PROJECT["authors"][0]["name"]
+root_doc = "contents"  # index.html is the playground
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+
+# Notebooks are shown as they were executed; nothing runs anew.
+nb_execution_mode = "off"
+nb_merge_streams = True
+myst_enable_extensions = ["dollarmath", "amsmath"]
+myst_heading_anchors = 3
+myst_fence_as_directive = []
+suppress_warnings = ["myst.xref_missing", "mystnb.unknown_mime_type", "myst.header", "docutils"]
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "description"
+autodoc_typehints_description_target = "documented_params"
+add_module_names = False
+napoleon_use_ivar = True
+napoleon_use_rtype = False
+
+html_theme = "furo"
+html_title = "grokkit"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_extra_path = [str(ROOT / "course" / "playground")]
+html_copy_source = False
+html_show_sphinx = False
+html_math_renderer = "mathml"
+
+
+def inline_math(translator: nodes.NodeVisitor, node: nodes.math) -> None:
+    """A formula in a line, as MathML: browsers draw it without a script or a font of ours."""
+    translator.body.append(convert(node.astext()))  # type: ignore[attr-defined]
+    raise nodes.SkipNode
+
+
+def block_math(translator: nodes.NodeVisitor, node: nodes.math_block) -> None:
+    """A formula on lines of its own, as MathML."""
+    formula = convert(node.astext(), display="block")
+    translator.body.append(f'<div class="formula">{formula}</div>')  # type: ignore[attr-defined]
+    raise nodes.SkipNode
+
+
+def setup(app: Sphinx) -> None:
+    """Draw formulas as MathML."""
+    app.add_html_math_renderer("mathml", (inline_math, None), (block_math, None))

@@ -1,0 +1,72 @@
+"""The core's run for a spec of the engine's, to be timed or compared side by side."""
+
+from typing import Any
+
+import torch
+
+from grokkit import core
+from grokkit.engine import RunSpec
+from grokkit.errors import refuse
+from grokkit.tasks import SparseParity, Task
+
+RULES = {
+    "modular_addition": "a+b",
+    "modular_subtraction": "a-b",
+    "modular_multiplication": "ab",
+    "modular_quadratic": "a^2+ab+b^2",
+}
+"""The core's rule for the engine's kinds of tasks; ``prime_field`` names its own."""
+
+
+def core_run(spec: RunSpec) -> core.Run:
+    """The same run in the core; equal data, initial weights and training.
+
+    Args:
+        spec: a run of a kind that the core knows.
+
+    Raises:
+        SettingError: the core does not know the task, the optimizer or the prior, or a setting
+            differs from the core's fixed value for it.
+    """
+    known = core.Model()
+    others = {n: v for n, v in vars(spec.model).items() if n not in vars(known)}
+    for name, value in others.items():
+        if value != getattr(type(spec.model)(), name):
+            refuse(name, value, f"{getattr(type(spec.model)(), name)} in the core")
+    prior = dict(vars(spec.prior))
+    strength = prior.pop(f"{spec.prior.kind}_strength", None)
+    if strength is None or prior.pop("penalty_gradient") != "true":
+        refuse("prior", spec.prior, "kl, entropy, sparsity with their true gradient in the core")
+    optimizer = type(spec.optimizer).__name__
+    if not hasattr(core, optimizer):
+        refuse("optimizer", spec.optimizer.kind, "adamw, adam, sgd, lion, muon in the core")
+    return core.Run(
+        task=core_task(spec.task),
+        model=core.Model(**{name: getattr(spec.model, name) for name in vars(known)}),
+        optimizer=getattr(core, optimizer)(**vars(spec.optimizer)),
+        prior=core.Prior(spec.prior.kind, strength, **prior),
+        seed=spec.seed,
+        epochs=spec.epochs,
+        batch_size=spec.batch_size,
+        record_every=spec.record_every,
+        stop_after=spec.stop_after,
+        mlp_radius=spec.controls.mlp_radius,
+        qk_penalty=spec.controls.qk_penalty,
+        dtype=torch.float64 if spec.precision == "float64" else torch.float32,
+    )
+
+
+def core_task(task: Task) -> core.Task | core.Parity:
+    """The same task in the core.
+
+    Raises:
+        SettingError: the core does not know it.
+    """
+    if type(task) is SparseParity:
+        return core.Parity(task.bits, task.k, task.positions, task.n_inputs, task.train_fraction)
+    function = getattr(task, "function", "").replace("x", "a").replace("y", "b")
+    rule = function or RULES.get(getattr(task, "kind", ""))
+    if rule is None or getattr(task, "hole", "none") != "none":
+        refuse("task", task, f"sparse_parity, prime_field without a hole, {', '.join(RULES)}")
+    settings: Any = {name: getattr(task, name) for name in vars(core.Task()) if name != "rule"}
+    return core.Task(rule, **settings | {"alphabet": settings["alphabet"] or 4})

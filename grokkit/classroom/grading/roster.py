@@ -1,0 +1,202 @@
+"""What a teacher hands on: a line and a page of feedback for each student of the class.
+
+The list of the class, the *roster*, is a CSV file as Moodle's and Canvas's gradebooks export it.
+Its columns are kept as they are, and the marks stand in columns behind them, so the file can be
+imported where the roster came from.
+"""
+
+import re
+import unicodedata
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from pathlib import Path
+
+from grokkit.classroom.grading.report import Row, table_of, write_table
+from grokkit.engine.files import write_whole
+from grokkit.errors import refuse
+
+TOTAL, POSSIBLE, STATUS = "grokkit total", "grokkit points possible", "grokkit status"
+
+_ODD = ("stopped", "unreadable", "not read", "skipped")
+_MOST_NAMES = 4  # of a person, when their order is not known
+_IDENTIFIES = re.compile(
+    r"student|name|\bids?\b|mail|user|login|number|nummer|matrik|kennung", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True)
+class Student:
+    """One line of the report.
+
+    Attributes:
+        entries: who it is, in the roster's columns.
+        rows: all that was handed in.
+        known: whether the roster has them; true if there is no roster.
+    """
+
+    entries: Mapping[str, str]
+    rows: Sequence[Row]
+    known: bool = True
+
+    @property
+    def name(self) -> str:
+        """Their first entries, for a message."""
+        return ", ".join([text for text in self.entries.values() if text][:2])
+
+    @property
+    def best(self) -> list[Row]:
+        """A row an exercise, in order: the better one where it was handed in twice."""
+        found: dict[str, Row] = {}
+        for row in self.rows:
+            if row.exercise and row.points >= found.get(row.exercise, row).points:
+                found[row.exercise] = row
+        return sorted(found.values(), key=lambda row: _numbers(row.exercise))
+
+    def line(self) -> dict[str, object]:
+        """What the report says, by column."""
+        points: dict[str, float] = {}
+        for row in self.best:
+            chapter = f"grokkit chapter {_numbers(row.exercise)[0]:02}"
+            points[chapter] = points.get(chapter, 0) + row.points
+        odd = sorted({row.outcome for row in self.rows}.intersection(_ODD))
+        status = ", ".join(odd) or ("handed in" if self.rows else "not handed in")
+        line: dict[str, object] = {**self.entries, STATUS: status}
+        if not self.known:
+            line[STATUS] = f"not in the roster; {status}"
+        if self.rows:
+            line |= {TOTAL: sum(points.values()), POSSIBLE: sum(row.of for row in self.best)}
+        return {**line, **points}
+
+    def page(self) -> str:
+        """What the student is told, in Markdown."""
+        line = self.line()
+        text = [f"# {_as_text(self.name)}", f"{line[TOTAL]:g} of {line[POSSIBLE]:g} points"]
+        for row in [*self.best, *(row for row in self.rows if not row.exercise)]:
+            what = f"Exercise {row.exercise.removeprefix('ex_').replace('_', '.')}"
+            points = f", {row.points:g} of {row.of:g}" if row.exercise else ""
+            text.append(
+                f"## {what if row.exercise else _as_text(row.notebook)}: {row.outcome}{points}"
+            )
+            # As a block of code: it may hold anything that a student's code printed.
+            said = [f"    {part.strip()}" for part in row.feedback.split(" | ") if part.strip()]
+            text += ["\n".join(said)] * bool(said)
+        return "\n\n".join(text) + "\n"
+
+
+def students(rows: Sequence[Row], roster: Path | None = None) -> list[Student]:
+    """The class, in the roster's order, and then whoever handed in and is not in it.
+
+    A name under which somebody handed in is theirs if it is one of their entries or their names in
+    any order; else by one of its parts, as in ``lovelaceada_4711_01_sparse_tasks``.
+
+    Args:
+        rows: all marks.
+        roster: the file; None for whoever handed in.
+
+    Raises:
+        SettingError: the file is no CSV file, or has no column that says who somebody is.
+    """
+    people = _people(roster) if roster else []
+    column = next(iter(people[0])) if people else "Student"
+    known: dict[str, set[int]] = {}
+    for number, person in enumerate(people):
+        for key in _keys(person):
+            known.setdefault(key, set()).add(number)
+    theirs: dict[int, list[Row]] = {}
+    strangers: dict[str, list[Row]] = {}
+    for row in rows:
+        found = _found(row.student, known)
+        if found is None:
+            strangers.setdefault(row.student, []).append(row)
+        else:
+            theirs.setdefault(found, []).append(row)
+    return [
+        *(Student(person, theirs.get(number, [])) for number, person in enumerate(people)),
+        *(Student({column: name}, own, not roster) for name, own in sorted(strangers.items())),
+    ]
+
+
+def write(folder: Path, everybody: Sequence[Student]) -> None:
+    """Write ``students.csv`` and ``feedback/STUDENT.md`` into a folder, made if it is not there."""
+    (folder / "feedback").mkdir(parents=True, exist_ok=True)
+    lines = [student.line() for student in everybody]
+    write_table(folder / "students.csv", _columns(lines), lines)
+    for student in everybody:
+        if student.rows:
+            name = _file_name(student.rows[0].student)
+            write_whole(folder / "feedback" / f"{name}.md", student.page().encode())
+
+
+def table(everybody: Sequence[Student]) -> str:
+    """The same for the screen: who, the points of each chapter, all of them, and the status."""
+    lines = [student.line() for student in everybody]
+    own = [column for column in _columns(lines) if column.startswith("grokkit ")]
+    rows = [["student", *(column.removeprefix("grokkit ") for column in own)]]
+    for student, line in zip(everybody, lines, strict=True):
+        values = (line.get(column, "-") for column in own)
+        rows.append(
+            [student.name, *(f"{v:g}" if isinstance(v, float | int) else str(v) for v in values)]
+        )
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    cells = (map(str.ljust, row, widths) for row in rows)
+    return "\n".join("  ".join(row).rstrip() for row in cells)
+
+
+def _columns(lines: Sequence[Mapping[str, object]]) -> list[str]:
+    """All columns: the roster's, total and possible, the chapters in order, the status."""
+    names = dict.fromkeys(name for line in lines for name in line)
+    chapters = sorted(name for name in names if name.startswith("grokkit chapter"))
+    roster = [name for name in names if not name.startswith("grokkit ")]
+    return [*roster, TOTAL, POSSIBLE, *chapters, STATUS]
+
+
+def _people(path: Path) -> list[dict[str, str]]:
+    people = table_of(path, "roster")
+    if not people or not any(map(_IDENTIFIES.search, people[0])):
+        allowed = "a CSV file with a column such as Student, ID, Email address or First name"
+        refuse("roster", str(path), allowed)
+    # Canvas puts what an assignment is worth into a line of its own.
+    return [one for one in people if "Points Possible" not in next(iter(one.values()))]
+
+
+def _found(student: str, known: Mapping[str, set[int]]) -> int | None:
+    """The number of the person who handed in under a name; None if nobody or several fit."""
+    for parts in ([student], re.split(r"[\W_]+", student)):
+        found = {number for part in parts for number in known.get(_plain(part), ())}
+        if found:
+            return found.pop() if len(found) == 1 else None
+    return None
+
+
+def _keys(person: Mapping[str, str]) -> set[str]:
+    """All by which somebody may be called: each entry, and their names in any order."""
+    entries = [text for column, text in person.items() if _IDENTIFIES.search(column)]
+    keys = {_plain(text) for text in entries} | {_plain(text.partition("@")[0]) for text in entries}
+    names = [text for text in entries if not re.search(r"[@\d]", text)]
+    for group in (*([name] for name in names), names[:2]):
+        parts = [part for name in group for part in re.split(r"[\s,]+", name) if part]
+        if 1 < len(parts) <= _MOST_NAMES:
+            keys |= {_plain("".join(order)) for order in permutations(parts)}
+    return keys - {""}
+
+
+def _plain(text: str) -> str:
+    """A name without case, accents, blanks and punctuation."""
+    return "".join(c for c in unicodedata.normalize("NFKD", text.casefold()) if c.isalnum())
+
+
+def _numbers(exercise: str) -> list[int]:
+    return [int(part) for part in re.findall(r"\d+", exercise)]
+
+
+def _as_text(name: str) -> str:
+    """A name that Markdown and HTML leave as it is."""
+    return re.sub(r"([\\`*_{}\[\]()<>#+!|&~$])", r"\\\1", name)
+
+
+def _file_name(student: str) -> str:
+    """A name for a file, whatever a student is called; different ones stay different."""
+    plain = re.sub(r"[^\w .-]", "_", student).strip(" .") or "student"
+    return plain if plain == student else f"{plain} {zlib.crc32(student.encode()):08x}"

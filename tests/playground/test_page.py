@@ -1,0 +1,144 @@
+"""The playground as a visitor meets it."""
+
+import json
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, Page
+from scipy.stats import mannwhitneyu
+
+import grokkit
+from grokkit.diagnostics import grok_epoch, memorise_epoch
+from tests.playground.conftest import PATIENCE
+from tests.playground.exported import export, losses
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+LIVE = grokkit.presets["live"]
+LAST = "playground.records.at(-1)"
+
+
+def test_a_visitor_sees_it_grok(page: Page):
+    page.get_by_role("button", name="Start", exact=True).press("Enter")
+    page.wait_for_function(f"{LAST}.testAccuracy >= 0.95")
+    page.get_by_role("button", name="Pause").click()
+    page.wait_for_function("!playground.going")
+    page.get_by_role("button", name="Step 10 epochs").click()
+    assert "Understood at epoch" in page.inner_text("#status")
+    for name in ("accuracy", "loss", "kl", "attention", "circle"):
+        label = page.get_attribute(f"#{name}", "aria-label")
+        assert label is not None and len(label) > 40, name
+
+
+def test_settings_turn_by_keyboard_and_stand_in_the_link(page: Page):
+    page.focus("#decay")
+    page.keyboard.press("ArrowRight")
+    assert "decay=1.25" in page.evaluate("location.search")
+    page.focus("#seed")
+    page.fill("#seed", "7")
+    page.keyboard.press("Tab")
+    assert page.evaluate("location.search") == "?decay=1.25&seed=7"
+    page.get_by_role("button", name="Back to the start").click()
+    assert page.evaluate("location.search") == ""
+
+
+def test_a_link_with_nonsense_opens_with_the_nearest_settings(page: Page, address: str):
+    page.goto(f"{address}?p=44&kl=9&decay=abc&task=%2F&seed=-1&foo=1&train=&rate=1e999")
+    page.wait_for_function("globalThis.playground?.records.length > 0")
+    remarks = page.inner_text("#remarks").split("\n")
+    assert [line.split()[0].rstrip(":") for line in remarks] == [
+        *("p", "kl", "decay", "task", "seed", "foo", "train", "rate")
+    ]
+    assert page.input_value("#p") == "43" and page.input_value("#kl-strength") == "3"
+    page.get_by_role("button", name="Step 10 epochs").click()
+    page.wait_for_function(f"{LAST}.epoch === 10")
+
+
+def test_without_workers_and_without_simd_it_still_trains(browser: Browser, address: str):
+    page = browser.new_page()
+    page.set_default_timeout(PATIENCE)
+    page.add_init_script("delete globalThis.Worker; WebAssembly.validate = () => false;")
+    page.goto(address)
+    page.wait_for_function("globalThis.playground?.records.length > 0")
+    page.click("#go")
+    page.wait_for_function(f"{LAST}.epoch >= 30")
+    remarks = page.inner_text("#remarks")
+    assert "no workers" in remarks and "no WebAssembly SIMD" in remarks
+    page.close()
+
+
+def test_without_webassembly_it_says_so(browser: Browser, address: str):
+    page = browser.new_page()
+    page.add_init_script("delete globalThis.WebAssembly; delete globalThis.Worker;")
+    page.goto(address)
+    page.wait_for_function("document.querySelector('#remarks').textContent.includes('WebAssembly')")
+    page.close()
+
+
+def test_a_phone_needs_no_scrolling_sideways(browser: Browser, address: str):
+    page = browser.new_page(viewport={"width": 360, "height": 740}, color_scheme="dark")
+    page.goto(address)
+    page.wait_for_function("globalThis.playground?.records.length > 0")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    page.close()
+
+
+RUN = """async ({data, weights, settings, epochs, level}) => {
+    const { Run, loadKernel } = await import("./run.js");
+    const { kernel } = await loadKernel(location.href);
+    const run = data ? new Run(kernel, settings, data, weights) : new Run(kernel, settings);
+    const seen = [];
+    while (seen.length * level.every < epochs) {
+        const now = run.look();
+        seen.push(now);
+        if (now.testAccuracy >= level.accuracy) break;
+        run.train(level.every);
+    }
+    return seen.map(({epoch, trainLoss, trainAccuracy, testAccuracy}) =>
+        [epoch, trainLoss, trainAccuracy, testAccuracy]);
+}"""
+
+
+@pytest.mark.parametrize("kl_strength", [0.0, 1.0])
+def test_the_page_computes_the_losses_of_grokkit(page: Page, kl_strength: float):
+    # At the live preset's rate rounding alone moves the loss by several per cent in 100
+    # epochs (float32 against float64, in Python); at 1e-3 it leaves three digits.
+    spec = LIVE.with_(learning_rate=1e-3, prior="kl", kl_strength=kl_strength)
+    data, weights = export(spec)
+    settings = {"rate": 1e-3, "decay": 1.0, "kl": kl_strength, "seed": 0}
+    order = {
+        "data": data,
+        "weights": {name: array.ravel().tolist() for name, array in weights.items()},
+        "settings": settings,
+        "epochs": 101,
+        "level": {"every": 1, "accuracy": 2},
+    }
+    page_losses = np.array(page.evaluate(RUN, json.loads(json.dumps(order))))[:, 1]
+    exact = losses(spec, 101, "float64")[:101]
+    drift = np.abs(losses(spec, 101, "float32")[:101] - exact) / exact
+    error = np.abs(page_losses - exact) / exact
+    assert error[:50].max() < 1e-4
+    assert error.max() < max(1e-4, 10 * drift.max())
+
+
+def test_over_twenty_seeds_the_epochs_are_those_of_grokkit(page: Page):
+    """Other random numbers, the same distributions: rank tests, 1 in 1000 to fail by chance."""
+    every, epochs, seeds = 10, 3000, range(20)
+    settings = {"task": "+", "p": 43, "distractors": "alphabet", "train": 0.5}
+    settings |= {"decay": 1.0, "kl": 0.0, "rate": 5e-3}
+    memorised, understood = [], []
+    for seed in seeds:
+        level = {"every": every, "accuracy": 0.95}
+        order = {"settings": {**settings, "seed": seed}, "epochs": epochs, "level": level}
+        run = np.array(page.evaluate(RUN, order))
+        memorised.append(next((e for e, _, train, _ in run if train >= 0.99), np.inf))
+        understood.append(next((e for e, _, _, test in run if test >= 0.95), np.inf))
+    specs = grokkit.grid(LIVE, seed=seeds, epochs=[epochs], record_every=[every], stop_after=[0])
+    history = grokkit.train(specs, progress=False)
+    ours = {
+        "memorised": (memorised, memorise_epoch(history)),
+        "understood": (understood, grok_epoch(history, 0.95)),
+    }
+    for name, (page_epochs, epochs_of) in ours.items():
+        python = epochs_of.fillna(np.inf).values
+        assert mannwhitneyu(page_epochs, python).pvalue > 1e-3, (name, page_epochs, python)
