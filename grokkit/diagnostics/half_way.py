@@ -1,17 +1,17 @@
-"""When a slow signal "happens": the epoch at which it has gone half of its way.
+"""The epoch at which a slow signal has passed half of its transition.
 
 Two signals of one run can be ordered only if one rule dates both, whatever their units. A
-signal's *way* leads from its value when the train set was memorised to its last value; its
-*mark* is a share of the way along,
+signal's *transition* goes from its value when the train set was memorised to its last value.
+Its *mark* is a share of the transition,
 
     mark = start + share (end - start),   share = 1/2 where nothing else is said,
 
-and it *arrives* at the first record from which it never again falls behind its mark. The
-share is a choice, and so is "never again": another ruler may give another order, so whoever
-says what came first must say by which.
+and its *half-rise epoch* is the first record from which it never again falls behind its mark.
+The share is a choice, and so is "never again". Another choice may give another order, so state
+the rule with every order.
 
-A way is measured with hindsight, from the end of the run. No arrival can be used to stop a
-run early, or to foretell anything.
+A transition is measured with hindsight, from the end of the run. So a half-rise epoch can
+neither stop a run early nor predict anything.
 """
 
 from dataclasses import dataclass
@@ -23,8 +23,8 @@ from grokkit.errors import check_number, refuse
 
 
 @dataclass(frozen=True)
-class Way:
-    """From where to where a signal goes.
+class Transition:
+    """The start and the end value of a signal.
 
     Attributes:
         start: its value at the record at which its run had memorised.
@@ -36,31 +36,31 @@ class Way:
 
     @property
     def length(self) -> float | int:
-        """How far it is, with its sign: below 0 for a signal that falls."""
+        """End - start: below 0 for a signal that falls."""
         return self.end - self.start
 
     def mark(self, share: float | int = 0.5) -> float | int:
-        """The value at which a share of the way is done."""
+        """The value start + share (end - start)."""
         return self.start + share * self.length
 
     def share(self, values: Num[np.ndarray, " epoch"]) -> Num[np.ndarray, " epoch"]:
-        """How much of the way is done at each value: 0 at the start, 1 at the end.
+        """The share of the transition that each value has passed: 0 at the start, 1 at the end.
 
-        ``nan`` where there is no way to go.
+        ``nan`` where start and end are equal.
         """
         gone = np.asarray(values, dtype=float) - self.start
         return gone / self.length if self.length else np.full(gone.shape, np.nan)
 
 
-def way(
+def measure_transition(
     epoch: Num[np.ndarray, " epoch"], values: Num[np.ndarray, " epoch"], since: float | int
-) -> Way:
-    """The way of one signal of one run.
+) -> Transition:
+    """The transition of one signal of one run.
 
     Args:
         epoch: of the records.
         values: of the signal, at each record.
-        since: the epoch of the record at which the way begins.
+        since: the epoch of the record at which the transition starts.
 
     Raises:
         SettingError: there is no record at that epoch.
@@ -68,35 +68,37 @@ def way(
     there = np.flatnonzero(np.asarray(epoch) == since)
     if not len(there):
         refuse("since", since, "the epoch of a record")
-    return Way(float(values[there[0]]), float(values[-1]))
+    return Transition(float(values[there[0]]), float(values[-1]))
 
 
-def arrival(
+def half_rise_epoch(
     epoch: Num[np.ndarray, " epoch"],
     values: Num[np.ndarray, " epoch"],
-    along: Way,
+    transition: Transition,
     share: float | int = 0.5,
     lasting: bool = True,
 ) -> float:
-    """The epoch at which a signal has gone a share of a way, its own or another run's.
+    """The epoch at which a signal has passed half, or another share, of a transition.
+
+    The transition may be that of another run.
 
     Args:
         epoch: of the records.
         values: of the signal, at each record.
-        along: the way; where its length is 0 nothing arrives.
-        share: of the way, above 0 and at most 1.
-        lasting: whether it must keep to it up to the last record; otherwise the first
+        transition: from start to end; where its length is 0 the result is ``nan``.
+        share: of the transition, above 0 and at most 1.
+        lasting: whether every later record must be beyond the mark too; otherwise the first
             record at the mark or beyond it counts.
 
     Returns:
-        An epoch; ``nan`` if it does not arrive.
+        An epoch; ``nan`` if the signal does not reach the mark.
 
     Raises:
         SettingError: the share is not above 0 and at most 1.
     """
     if check_number("share", share, strict=True) > 1:
         refuse("share", share, "a number above 0, at most 1")
-    beyond = along.share(values) >= share
+    beyond = transition.share(values) >= share
     if lasting:
         beyond = np.logical_and.accumulate(beyond[::-1])[::-1]
     return float(epoch[np.argmax(beyond)]) if beyond.any() else float("nan")
