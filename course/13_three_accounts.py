@@ -686,5 +686,4 @@ print(f"{'together':25}" + "".join(f"{number:8}" for number in total.values()))
 # - M. G. Kendall and B. Babington Smith, *The problem of m rankings*, 1939: W.
 # - Code: [`grokkit/experiments/signals.py`](../grokkit/experiments/signals.py) and
 #   [`three_accounts.py`](../grokkit/experiments/three_accounts.py) beside it,
-#   [`grokkit/diagnostics/half_way.py`](../grokkit/diagnostics/half_way.py),
-#   [`grokkit/diagnostics/concordance.py`](../grokkit/diagnostics/concordance.py).
+#   [`grokkit/diagnostics/order.py`](../grokkit/diagnostics/order.py).

@@ -1,7 +1,7 @@
 """The signals of three accounts of grokking, and one rule that dates them all.
 
 A signal has arrived when it has gone half of its way from memorising to the end of the run,
-for good (:mod:`grokkit.diagnostics.half_way`). The mark is that of the *baseline* of the same
+for good (:mod:`grokkit.diagnostics.order`). The mark is that of the *baseline* of the same
 seed, so that a control, or a network that was told where to look, is asked for the same.
 """
 
