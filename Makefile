@@ -16,7 +16,7 @@ JUPYTER_ARGS ?=
 # How many tests to run at once.
 JOBS ?= 2
 
-.PHONY: help lab test notebooks site playground format
+.PHONY: help lab test gpu notebooks site playground format
 .DELETE_ON_ERROR:
 
 help:
@@ -24,6 +24,7 @@ help:
 	@echo '                  TORCH_INDEX=https://download.pytorch.org/whl/cpu   a smaller, CPU-only torch'
 	@echo '                  JUPYTER_ARGS="--no-browser --port 8899"            options for JupyterLab'
 	@echo 'make test       install the tools and run every check: lint, types, tests, lessons'
+	@echo 'make gpu        judge this machine'"'"'s GPU in eight minutes; what it finds goes into gpu/'
 	@echo 'make notebooks  run the lessons anew and write the notebooks from course/*.py and solutions/*.py'
 	@echo 'make site       build the course as static pages, into build/site'
 	@echo 'make format     put the code into shape'
@@ -38,6 +39,9 @@ test: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
 	$(BIN)/pytest -n $(JOBS) --dist loadscope --nbval tests course exercises
+
+gpu: $(VENV)/.course
+	$(BIN)/python -m grokkit.bench.gpu --out gpu
 
 notebooks: $(VENV)/.dev
 	$(BIN)/grokkit notebooks build

@@ -31,6 +31,10 @@ class SettingError(ValueError):
         return " ".join(line.split())
 
 
+class SettingDropped(UserWarning):
+    """A setting that was set, and that the kind which was changed to does not have."""
+
+
 def refuse(field: str, value: object, allowed: str) -> NoReturn:
     """Raise the :class:`SettingError` for one setting.
 

@@ -39,7 +39,7 @@ def python(code: str) -> str:
 
 # --- importing ----------------------------------------------------------------------------
 
-COSTLY = ("xarray", "h5netcdf", "h5py", "pandas", "scipy", "matplotlib", "tyro", "distributed")
+COSTLY = ("xarray", "h5netcdf", "h5py", "pandas", "scipy", "matplotlib", "distributed")
 COURSE_ONLY = ("IPython", "ipywidgets", "jupytext", "nbformat", "nbclient", "jupyter_client")
 
 

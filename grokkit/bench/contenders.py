@@ -54,8 +54,10 @@ class EveryQuery(core.Transformer):
             logits = self.mlp(h)
         else:
             logits = (e + h + self.mlp(e + h)) @ self.W_U
-        last = (part[:, :, -1] for part in (scores, attention, log_attention))
-        return core.Seen(*last, h[:, -1], logits[:, -1])
+        scores, attention, log_attention = (
+            part[:, :, -1] for part in (scores, attention, log_attention)
+        )
+        return core.Seen(scores, attention, log_attention, h[:, -1], logits[:, -1])
 
 
 def careful(

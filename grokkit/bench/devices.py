@@ -7,7 +7,7 @@ Both are measured on the same device in the same minute.
 
 import platform
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import torch
 
@@ -27,20 +27,38 @@ def device_report(
     """
     where = torch.device(device)
     name = torch.cuda.get_device_name(where) if where.type == "cuda" else platform.processor()
-    lines = [
-        f"{where.type} ({name}), torch {torch.__version__}, {spec.precision}",
-        "runs   epochs/s   run-epochs/s   ms/epoch   x arithmetic floor   x bandwidth floor",
-    ]
+    head = f"{where.type} ({name}), torch {torch.__version__}, {spec.precision}"
+    return f"{head}\n{group_table(group_times(spec, device, sizes, seconds))}"
+
+
+def group_times(
+    spec: RunSpec, device: str, sizes: Sequence[int], seconds: float
+) -> list[dict[str, float | int]]:
+    """What :func:`device_report` says, as a row of numbers for each size."""
+    where, rows = torch.device(device), []
     for size in sizes:
-        trainer = Trainer(grid(spec.with_(epochs=10**9), seed=range(size)), where)
+        trainer = Trainer(grid(spec.with_(epochs=10**9, stop_after=None), seed=range(size)), where)
         trainer.advance(spec.record_every)
         spent = per_call(lambda: trainer.advance(spec.record_every), where, seconds)  # noqa: B023
         epoch = spent / spec.record_every
         products, copies = floors(trainer, where, seconds / 4)
-        lines.append(
-            f"{size:4d} {1 / epoch:10.0f} {size / epoch:14.0f} {epoch * 1e3:10.2f}"
-            f" {epoch / products:20.2f} {epoch / copies:19.2f}"
+        rows.append(
+            {
+                "runs": size,
+                "epochs/s": 1 / epoch,
+                "run-epochs/s": size / epoch,
+                "ms/epoch": epoch * 1e3,
+                "x arithmetic floor": epoch / products,
+                "x bandwidth floor": epoch / copies,
+            }
         )
+    return rows
+
+
+def group_table(rows: Sequence[Mapping[str, float | int]]) -> str:
+    """Rows of numbers as a table."""
+    lines = ["  ".join(rows[0])] if rows else []
+    lines += ["  ".join(f"{value:{len(n)}.4g}" for n, value in row.items()) for row in rows]
     return "\n".join(lines)
 
 

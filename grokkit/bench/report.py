@@ -77,7 +77,8 @@ def write_markdown(parts: Sequence[str], command: str, path: str | Path) -> Path
     path.write_text(
         "# Benchmarks\n\n"
         f"Written by `{command}`; not by hand. Ratios within one run are what counts: the\n"
-        "milliseconds are those of one machine on one day.\n\n"
+        "milliseconds are those of one machine on one day. `make gpu` judges a GPU; there has\n"
+        "been none to run it on yet.\n\n"
         f"{blocks}\n",
         encoding="utf-8",
     )

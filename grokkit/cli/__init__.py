@@ -3,17 +3,18 @@
 A command is a module in this folder with a function ``main(argv) -> exit code``, listed
 in :data:`COMMANDS`; its module is imported only when it is called.
 
-Exit codes: 0 done; 1 done, and the answer is no; 2 bad input, told in one line on stderr,
-nothing written; 130 interrupted; 141 nobody reads the output any more.
+Exit codes: 0 done; 1 done, and the answer is no, or it could not be done; 2 bad input, told
+in one line on stderr, nothing written; 130 interrupted; 141 nobody reads the output any more.
 """
 
 import os
 import sys
+import warnings
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 
 from grokkit import __version__
-from grokkit.errors import SettingError
+from grokkit.errors import SettingDropped, SettingError
 
 COMMANDS: Mapping[str, str] = {
     "train": "train one run; write its History and a picture of it",
@@ -48,20 +49,41 @@ def main(argv: Sequence[str] | None = None) -> int:
     if command not in COMMANDS:
         allowed = ", ".join([*COMMANDS, "--help", "--version"])
         return complain("grokkit", SettingError("command", command, allowed))
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", SettingDropped)
+        show = warnings.showwarning
+        warnings.showwarning = lambda message, category, *rest, **more: (
+            complain(f"grokkit {command}", message)
+            if category is SettingDropped
+            else show(message, category, *rest, **more)
+        )
+        return _run(command, rest)
+
+
+def _run(command: str, argv: Sequence[str]) -> int:
+    """Run a command; what goes wrong is told in one line, and a mistake of ours is raised."""
+    who = f"grokkit {command}"
     try:
-        return import_module(f"grokkit.cli.{command}").main(rest)
+        return import_module(f"grokkit.cli.{command}").main(argv)
     except SettingError as error:
-        return complain(f"grokkit {command}", error)
+        return complain(who, error)
+    except KeyboardInterrupt as interrupt:
+        complain(who, "; ".join(["interrupted", *map(str, interrupt.args)]))
+        return 130
     except BrokenPipeError:
         # Whoever read the output has stopped, as `head` does. Python must not try again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
-    except OSError as problem:
-        complain(f"grokkit {command}", problem)
+    except ModuleNotFoundError as missing:
+        needs = f"needs {missing.name}; pip install 'grokkit[course]'"
+        complain(who, needs if missing.name else missing)
         return 1
-    except KeyboardInterrupt:
-        print(f"grokkit {command}: interrupted", file=sys.stderr)
-        return 130
+    except Exception as problem:
+        # The package's own errors (RunsFailed, NotebookError, ...) explain themselves.
+        if not (isinstance(problem, OSError) or type(problem).__module__.startswith("grokkit.")):
+            raise
+        complain(who, problem)
+        return 1
 
 
 def usage() -> str:

@@ -1,20 +1,35 @@
 """``grokkit bench``."""
 
-import dataclasses
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from grokkit.cli.options import parse
+from grokkit.cli.options import call, check_writable
 from grokkit.errors import check_int
 
 
-@dataclasses.dataclass(frozen=True)
-class Bench:
+def main(argv: Sequence[str]) -> int:
+    """Measure, and print the table."""
+    return call(bench, argv, "grokkit bench")
+
+
+def bench(
+    *,
+    p: int = 113,
+    train_fraction: float = 0.3,
+    rounds: int = 7,
+    memory: bool = True,
+    sweeps: bool = False,
+    widgets: bool = False,
+    csv: Path | None = None,
+    markdown: Path | None = None,
+    device: str = "cpu",
+) -> int:
     """Time grokkit against a textbook loop and against the least that must be computed.
 
     The contenders take turns in this process; what counts is the ratio within a turn.
 
-    Attributes:
+    Args:
         p: the modulus of the modular addition that is trained.
         train_fraction: the fraction of pairs that is trained on.
         rounds: how many turns each contender gets.
@@ -26,44 +41,30 @@ class Bench:
         markdown: write the report to this file, as BENCHMARKS.md is.
         device: cpu, or cuda for epochs a second on a GPU.
     """
-
-    p: int = 113
-    train_fraction: float = 0.3
-    rounds: int = 7
-    memory: bool = True
-    sweeps: bool = False
-    widgets: bool = False
-    csv: Path | None = None
-    markdown: Path | None = None
-    device: str = "cpu"
-
-
-def main(argv: Sequence[str]) -> int:
-    """Measure, and print the table."""
-    options = parse(Bench, argv, "grokkit bench")
-    check_int("rounds", options.rounds, 1)
-
+    check_int("rounds", rounds, 1)
+    check_writable("csv", csv)
+    check_writable("markdown", markdown)
     from grokkit import bench
-    from grokkit.cli.train import check_device
     from grokkit.engine import RunSpec
+    from grokkit.runtime.run import check_device
 
-    check_device(options.device)
-    spec = RunSpec().with_(p=options.p, train_fraction=options.train_fraction)
-    if options.device != "cpu":
-        print(bench.device_report(spec, options.device))
+    check_device(device)
+    spec = RunSpec().with_(p=p, train_fraction=train_fraction)
+    if device != "cpu":
+        print(bench.device_report(spec, device))
         return 0
-    measured = bench.measure(spec, rounds=options.rounds)
-    parts = [bench.report(measured, bench.peak_memory(spec) if options.memory else None)]
-    if options.sweeps:
+    measured = bench.measure(spec, rounds=rounds)
+    parts = [bench.report(measured, bench.peak_memory(spec) if memory else None)]
+    if sweeps:
         parts.append(bench.sweep_report(spec.with_(p=43, train_fraction=0.5, epochs=6000)))
-    if options.widgets:
+    if widgets:
         from grokkit.widgets import pace
 
         parts.append(pace.pace_report())
     print("\n\n".join(parts))
-    if options.csv is not None:
-        print(f"wrote {bench.write_csv(measured, options.csv)}")
-    if options.markdown is not None:
-        command = " ".join(["grokkit bench", *argv])
-        print(f"wrote {bench.write_markdown(parts, command, options.markdown)}")
+    if csv is not None:
+        print(f"wrote {bench.write_csv(measured, csv)}")
+    if markdown is not None:
+        command = " ".join(["grokkit", *sys.argv[1:]])
+        print(f"wrote {bench.write_markdown(parts, command, markdown)}")
     return 0

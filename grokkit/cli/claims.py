@@ -1,46 +1,20 @@
 """``grokkit claims``: what was claimed, and what was found."""
 
-import dataclasses
 import difflib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, get_args
-
-import tyro
+from typing import TYPE_CHECKING, Literal, get_args
 
 from grokkit.cli import complain
-from grokkit.cli.options import parse
+from grokkit.cli.options import call, check_writable
 from grokkit.errors import refuse
-from grokkit.experiments.row import Size
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from grokkit.experiments import Row
+    from grokkit.experiments import Row, Size
 
 PROG = "grokkit claims"
-
-
-@dataclasses.dataclass(frozen=True)
-class Options:
-    """Judge the claims by the recorded runs, and print the verdicts.
-
-    Attributes:
-        names: which experiments; none: all.
-        size: classroom, or paper. A document has both.
-        history: judge these runs of the experiment instead, a file NAME.nc that grokkit
-            reproduce wrote.
-        out: write the whole document of results to this file, as RESULTS.md is.
-        check: compare this file with that document; where they differ, say where.
-        figures: draw the figure of each experiment into this folder.
-    """
-
-    names: Annotated[tuple[str, ...], tyro.conf.Positional] = ()
-    size: Size = "classroom"
-    history: Path | None = None
-    out: Path | None = None
-    check: Path | None = None
-    figures: Path | None = None
 
 
 def main(argv: Sequence[str]) -> int:
@@ -49,105 +23,99 @@ def main(argv: Sequence[str]) -> int:
     Returns:
         0; 1 if a checked file differs, or a History cannot be read; 2 for bad input.
     """
-    options = parse(Options, argv, PROG)
-    from grokkit import experiments
+    return call(claims, argv, PROG)
 
-    _check(options)
-    if options.out is not None or options.check is not None:
-        try:
-            code = _document(options)
-        except OSError as problem:
-            complain(PROG, problem)
-            return 1
-        for row in experiments.ROWS.values():
-            for size in get_args(Size):
-                _draw(row, experiments.recorded(row.name, size), size, options.figures)
+
+def claims(
+    names: tuple[str, ...] = (),
+    *,
+    size: Literal["classroom", "paper"] = "classroom",
+    history: Path | None = None,
+    out: Path | None = None,
+    check: Path | None = None,
+    figures: Path | None = None,
+) -> int:
+    """Judge the claims by the recorded runs, and print the verdicts.
+
+    Args:
+        names: which experiments; none: all.
+        size: classroom, or paper. A document has both.
+        history: judge these runs of the experiment instead, a file NAME.nc that grokkit
+            reproduce wrote.
+        out: write the whole document of results to this file, as RESULTS.md is.
+        check: compare this file with that document; where they differ, say where.
+        figures: draw the figure of each experiment into this folder.
+    """
+    from grokkit import experiments
+    from grokkit.runtime import any_specs_of, load_history
+
+    rows = [experiments.row(name) for name in names or experiments.ROWS]
+    if history is not None and len(names) != 1:
+        refuse("names", " ".join(names), "one name, that of the History's experiment")
+    for flag, file in (("out", out), ("check", check)):
+        if file is not None and (names or history):
+            refuse(flag, str(file), "no names and no --history: it has all rows")
+        if file is not None and size != "classroom":
+            refuse("size", size, "none with --out and --check: a document has both sizes")
+    check_writable("out", out)
+    for flag, file in (("check", check), ("history", history)):
+        if file is not None and not file.is_file():
+            refuse(flag, str(file), "a file that is there")
+    if figures is not None and figures.exists() and not figures.is_dir():
+        refuse("figures", str(figures), "a folder")
+
+    if out is not None or check is not None:
+        code = _document(out, check)
+        for row in rows:
+            for each in get_args(experiments.Size):
+                _draw(row, experiments.recorded(row.name, each), each, figures)
         return code
-    rows = [experiments.row(name) for name in options.names or experiments.ROWS]
     given = None
-    if options.history is not None:
+    if history is not None:
         try:
-            given = _load(options.history)
-        except (OSError, ValueError) as problem:
+            given = load_history(history)
+        except ValueError as problem:
             complain(PROG, problem)
             return 1
-        given = rows[0].label(given, options.size)
+        given = rows[0].label(given, size)
     results = []
     for row in rows:
-        history = experiments.recorded(row.name, options.size) if given is None else given
-        seeds = row.seeds if given is None else _seeds(given)
-        results += row.judge(history, options.size, seeds)
+        judged = experiments.recorded(row.name, size) if given is None else given
+        seeds = row.seeds
+        if given is not None:
+            seeds = tuple(sorted({spec.seed for spec in any_specs_of(given)}))
+        results += row.judge(judged, size, seeds)
         if seeds != row.seeds:
             own, these = (", ".join(map(str, one)) for one in (row.seeds, seeds))
             print(f"{row.name} is about seeds {own}; here it is asked of {these}\n")
-        _draw(row, history, options.size, options.figures)
+        _draw(row, judged, size, figures)
     print(experiments.text(results))
     print(f"\n{len(results)} claims: {experiments.count(results)}")
     return 0
 
 
-def _check(options: Options) -> None:
-    from grokkit import experiments
-
-    for name in options.names:
-        experiments.row(name)
-    if options.history is not None and len(options.names) != 1:
-        refuse("names", " ".join(options.names), "one name, that of the History's experiment")
-    for flag in ("out", "check"):
-        if getattr(options, flag) is not None and (options.names or options.history):
-            refuse(flag, str(getattr(options, flag)), "no names and no --history: it has all rows")
-    if options.size != "classroom" and (options.out is not None or options.check is not None):
-        refuse("size", options.size, "none with --out and --check: a document has both sizes")
-    if options.out is not None and options.out.is_dir():
-        refuse("out", str(options.out), "a file to write")
-    for flag in ("check", "history"):
-        file = getattr(options, flag)
-        if file is not None and not file.is_file():
-            refuse(flag, str(file), "a file that is there")
-    if options.figures is not None and options.figures.exists() and not options.figures.is_dir():
-        refuse("figures", str(options.figures), "a folder")
-
-
-def _load(file: Path) -> "xr.Dataset":
-    from grokkit.runtime import load_history
-
-    return load_history(file)
-
-
-def _seeds(given: "xr.Dataset") -> tuple[int, ...]:
-    """The seeds of a History that was given: what is claimed is asked of them."""
-    from grokkit.runtime import any_specs_of
-
-    return tuple(sorted({spec.seed for spec in any_specs_of(given)}))
-
-
-def _document(options: Options) -> int:
+def _document(out: Path | None, check: Path | None) -> int:
+    """Write the document of results, or compare a file with it."""
     from grokkit.engine.files import write_whole
     from grokkit.experiments.results import document
 
     text = document()
-    if options.out is not None:
-        print(f"wrote {write_whole(options.out, text.encode())}")
-    if options.check is None:
+    if out is not None:
+        print(f"wrote {write_whole(out, text.encode())}")
+    if check is None:
         return 0
-    lines = difflib.unified_diff(
-        options.check.read_text(encoding="utf-8").splitlines(),
-        text.splitlines(),
-        str(options.check),
-        "the recorded runs",
-        lineterm="",
-        n=0,
-    )
-    different = list(lines)
+    there = check.read_text(encoding="utf-8").splitlines()
+    files = (str(check), "the recorded runs")
+    different = list(difflib.unified_diff(there, text.splitlines(), *files, lineterm="", n=0))
     if different:
         print("\n".join(different))
-        complain(PROG, f"{options.check} is not what the recorded runs say; --out writes it anew")
+        complain(PROG, f"{check} is not what the recorded runs say; --out writes it anew")
         return 1
-    print(f"{options.check} is what the recorded runs say")
+    print(f"{check} is what the recorded runs say")
     return 0
 
 
-def _draw(row: "Row", history: "xr.Dataset | None", size: Size, figures: Path | None) -> None:
+def _draw(row: "Row", history: "xr.Dataset | None", size: "Size", figures: Path | None) -> None:
     if figures is None:
         return
     from grokkit import experiments, viz

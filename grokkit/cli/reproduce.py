@@ -1,33 +1,49 @@
 """``grokkit reproduce NAME...``: run experiments of the paper again, and judge them."""
 
-import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import tyro
+from typing import TYPE_CHECKING, Any, Literal
 
 from grokkit.cli import complain
-from grokkit.cli.options import parse
-from grokkit.cli.train import check_device
+from grokkit.cli.options import call
 from grokkit.errors import SettingError, check_int, refuse
-from grokkit.experiments.row import Size
 
 if TYPE_CHECKING:
-    from grokkit.experiments import Row
+    from grokkit.experiments import Row, Size
 
 PROG = "grokkit reproduce"
 
 
-@dataclasses.dataclass(frozen=True)
-class Options:
+def main(argv: Sequence[str]) -> int:
+    """Reproduce one experiment after the other.
+
+    Returns:
+        0; 1 if some runs failed, a file could not be written or no scheduler answered;
+        2 for a name or a setting that makes no sense; 130 if it was interrupted.
+    """
+    return call(reproduce, argv, PROG)
+
+
+def reproduce(
+    names: tuple[str, ...] = (),
+    *,
+    size: Literal["classroom", "paper"] = "classroom",
+    seeds: tuple[int, ...] | None = None,
+    folder: Path = Path("reproduced"),
+    workers: int | None = None,
+    scheduler: str | None = None,
+    device: str = "cpu",
+    dry_run: bool = False,
+    record: bool = False,
+    quiet: bool = False,
+) -> int:
     """Train what the experiments need and is not there yet, and judge their claims.
 
     Writes for each NAME: NAME.nc, its runs; NAME.md, the verdicts; NAME.png, the figure. Runs
     are kept as they end, shared by all experiments, and never trained twice: after a stop
     the same command goes on. grokkit claims lists the experiments and what was found.
 
-    Attributes:
+    Args:
         names: which experiments, such as kl-acceleration.
         size: classroom, for two cores; or paper, for a GPU.
         seeds: which seeds; by default those of the experiment. Verdicts need 4 of 5.
@@ -40,84 +56,58 @@ class Options:
         record: put the runs, thinned, among those that come with the package, too.
         quiet: no progress bar and no verdicts.
     """
+    from grokkit import experiments
+    from grokkit.runtime.run import check_device
 
-    names: Annotated[tuple[str, ...], tyro.conf.Positional]
-    size: Size = "classroom"
-    seeds: tuple[int, ...] | None = None
-    folder: Path = Path("reproduced")
-    workers: int | None = None
-    scheduler: str | None = None
-    device: str = "cpu"
-    dry_run: bool = False
-    record: bool = False
-    quiet: bool = False
-
-
-def main(argv: Sequence[str]) -> int:
-    """Reproduce one experiment after the other.
-
-    Returns:
-        0; 1 if some runs failed, a file could not be written or no scheduler answered;
-        2 for a name or a setting that makes no sense; 130 if it was interrupted.
-    """
-    options = parse(Options, argv, PROG)
-    from grokkit.runtime import CheckpointError, RunsFailed
-
-    rows = _check(options)
+    if not names:
+        refuse("names", "", f"one or more of {', '.join(experiments.ROWS)}")
+    rows = [experiments.row(name) for name in dict.fromkeys(names)]
+    for seed in seeds or ():
+        check_int("seeds", seed, 0)
     for row in rows:
-        if options.dry_run:
-            _tell(row, options)
-            continue
-        try:
-            _reproduce(row, options)
-        except KeyboardInterrupt:
-            complain(PROG, "interrupted; the same command goes on from here")
-            return 130
-        except SettingError:
-            raise
-        except (RunsFailed, CheckpointError, OSError, ModuleNotFoundError, ValueError) as problem:
-            complain(PROG, problem)
-            return 1
+        if not row.arms(size, seeds) and seeds not in (None, row.seeds):
+            refuse("seeds", seeds, f"{row.seeds} for {row.name}, which trains none")
+        if record and row.arms(size) and not experiments.own_specs(row, size):
+            others = ", ".join(row.shares_recording_of)
+            refuse("record", row.name, f"{others}: whose recordings have these runs, too")
+        if record and seeds not in (None, row.seeds):
+            refuse("seeds", seeds, f"{row.seeds} with --record {row.name}")
+    if folder.exists() and not folder.is_dir():
+        refuse("folder", str(folder), "a folder")
+    if workers is not None:
+        check_int("workers", workers, 1)
+        if scheduler is not None:
+            refuse("workers", workers, "None with a scheduler, whose workers it uses")
+    # The workers of a cluster may have what this machine has not.
+    if scheduler is None:
+        check_device(device)
+
+    how = {"workers": workers, "scheduler": scheduler, "device": device, "progress": not quiet}
+    try:
+        for row in rows:
+            if dry_run:
+                _tell(row, folder, size, seeds)
+            else:
+                _reproduce(row, folder, size, seeds, how, record, quiet)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("the same command goes on from here") from None
+    except SettingError:
+        raise
+    except ValueError as problem:  # a recording is damaged, or too large to keep
+        complain(PROG, problem)
+        return 1
     return 0
 
 
-def _check(options: Options) -> "list[Row]":
-    """The rows, once every option is known to make sense."""
-    from grokkit import experiments
-
-    if not options.names:
-        refuse("names", "", f"one or more of {', '.join(experiments.ROWS)}")
-    rows = [experiments.row(name) for name in dict.fromkeys(options.names)]
-    for seed in options.seeds or ():
-        check_int("seeds", seed, 0)
-    for row in rows:
-        if not row.arms(options.size, options.seeds) and options.seeds not in (None, row.seeds):
-            refuse("seeds", options.seeds, f"{row.seeds} for {row.name}, which trains none")
-        if options.record and row.kept_with is not None:
-            refuse("record", row.name, f"{row.kept_with}: its recording has these runs, too")
-        if options.record and options.seeds not in (None, row.seeds):
-            refuse("seeds", options.seeds, f"{row.seeds} with --record {row.name}")
-    if options.folder.exists() and not options.folder.is_dir():
-        refuse("folder", str(options.folder), "a folder")
-    if options.workers is not None:
-        check_int("workers", options.workers, 1)
-        if options.scheduler is not None:
-            refuse("workers", options.workers, "None with a scheduler, whose workers it uses")
-    # The workers of a cluster may have what this machine has not.
-    if options.scheduler is None:
-        check_device(options.device)
-    return rows
-
-
-def _tell(row: "Row", options: Options) -> None:
+def _tell(row: "Row", folder: Path, size: "Size", seeds: Sequence[int] | None) -> None:
     """Which runs a row has, which of them are there, and how long the others would take."""
     from grokkit import experiments
 
-    plan = experiments.plan(row, options.folder, options.size, options.seeds)
+    plan = experiments.plan(row, folder, size, seeds)
     left = len(plan.specs) - len(plan.done)
     time = f"; about {duration(plan.seconds)} on one core" if left else ""
-    print(f"{row.name}, {options.size}: {len(plan.specs)} runs, {len(plan.done)} done{time}")
-    arms = row.arms(options.size, options.seeds)
+    print(f"{row.name}, {size}: {len(plan.specs)} runs, {len(plan.done)} done{time}")
+    arms = row.arms(size, seeds)
     width = max(map(len, arms), default=0)
     done = set(plan.done)
     for name, specs in arms.items():
@@ -125,33 +115,30 @@ def _tell(row: "Row", options: Options) -> None:
         print(f"  {name:{width}}  n = {len(specs)}, {there} done, {specs[0].epochs:,} epochs")
 
 
-def _reproduce(row: "Row", options: Options) -> None:
+def _reproduce(
+    row: "Row",
+    folder: Path,
+    size: "Size",
+    seeds: Sequence[int] | None,
+    how: Mapping[str, Any],
+    record: bool,
+    quiet: bool,
+) -> None:
     """Train, judge, write; in the end say what was found."""
     from grokkit import experiments, runs, viz
     from grokkit.engine.files import write_whole
 
-    history, results = experiments.reproduce(
-        row,
-        options.folder,
-        options.size,
-        options.seeds,
-        workers=options.workers,
-        device=options.device,
-        scheduler=options.scheduler,
-        progress=not options.quiet,
-    )
-    name = experiments.name_at(row.name, options.size)
-    figure = viz.row_figure(row.name, history, options.size)
-    written = [write_whole(options.folder / f"{name}.png", viz.png(figure))]
-    written.insert(0, options.folder / f"{name}.md")
+    history, results = experiments.reproduce(row, folder, size, seeds, **how)
+    name = experiments.name_at(row.name, size)
+    figure = viz.row_figure(row.name, history, size)
+    written = [folder / f"{name}.md", write_whole(folder / f"{name}.png", viz.png(figure))]
     if history is not None:
-        written.insert(0, options.folder / f"{name}.nc")
-    if options.record and history is not None:
-        thinned = experiments.small(row, history, options.size)
-        written.append(runs.keep(name, thinned))
-    if not options.quiet:
+        written.insert(0, folder / f"{name}.nc")
+        if record:
+            written.append(runs.keep(name, experiments.small(row, history, size)))
+    if not quiet:
         print(experiments.text(results))
-        print(f"\n{row.name}, {options.size}: {experiments.count(results)}")
+        print(f"\n{row.name}, {size}: {experiments.count(results)}")
         print(f"wrote {', '.join(map(str, written))}")
 
 

@@ -1,107 +1,57 @@
 """``grokkit runs list|show|record|verify``."""
 
-import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, get_args
+from typing import TYPE_CHECKING, get_args
 
-import tyro
-
-from grokkit.cli.options import parse
+from grokkit.cli.options import check_writable, choose
 from grokkit.errors import check_int, refuse
-from grokkit.experiments.row import Size
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from grokkit.experiments import Row
-
-ACTIONS = ("list", "show", "record", "verify")
-
-
-@dataclasses.dataclass(frozen=True)
-class Show:
-    """Say what a recording found; with --out, draw it.
-
-    Attributes:
-        name: which recording.
-        out: write the picture to this PNG file.
-    """
-
-    name: Annotated[str, tyro.conf.Positional]
-    out: Path | None = None
-
-
-@dataclasses.dataclass(frozen=True)
-class Record:
-    """Train the runs of a recording again, and write its file.
-
-    Attributes:
-        name: which recording.
-        folder: where to write it; by default over the package's own file.
-    """
-
-    name: Annotated[str, tyro.conf.Positional]
-    folder: Path | None = None
-
-
-@dataclasses.dataclass(frozen=True)
-class Verify:
-    """Train the first epochs of a recording again, and compare every value.
-
-    One run of each setting is trained. Values must agree within the precision that they are
-    recorded with; on another kind of machine they may drift apart.
-
-    Attributes:
-        name: which recording.
-        epochs: how many epochs to train.
-        quiet: no progress bar.
-    """
-
-    name: Annotated[str, tyro.conf.Positional]
-    epochs: int = 200
-    quiet: bool = False
+    from grokkit.experiments import Row, Size
 
 
 def main(argv: Sequence[str]) -> int:
     """List the recorded runs, show one, make it again, or verify it."""
-    action, *rest = [*argv] or [""]
-    if action in ("-h", "--help"):
-        print("usage: grokkit runs list|show|record|verify [NAME] [OPTIONS]\n")
-        print("grokkit runs show --help, record --help and verify --help tell more.")
-        return 0
-    if action not in ACTIONS:
-        refuse("action", action, ", ".join(ACTIONS))
-    if action == "list":
-        return _list(rest)
-    prog = f"grokkit runs {action}"
-    if action == "show":
-        return _show(parse(Show, rest, prog))
-    if action == "verify":
-        return _verify(parse(Verify, rest, prog))
-    return _record(parse(Record, rest, prog))
+    actions = {"list": list_, "show": show, "record": record, "verify": verify}
+    return choose(actions, argv, "grokkit runs")
 
 
-def _list(rest: Sequence[str]) -> int:
+def list_() -> int:
+    """List the recorded runs."""
+    import h5py
+
     from grokkit import runs
 
-    if rest:
-        refuse("argument", rest[0], "none")
     for name in sorted({*runs.names(), *runs.RECIPES}):
         file = runs.path(name)
-        there = file.exists()
-        n = runs.load(name).sizes["run"] if there else len(runs.RECIPES[name]())
-        state = f"{file.stat().st_size / 1000:.0f} kB" if there else "not recorded"
+        if file.exists():
+            with h5py.File(file) as inside:  # to read whole Histories would take seconds
+                n = len(inside["seed"])  # pyright: ignore[reportArgumentType]
+            state = f"{file.stat().st_size / 1000:.0f} kB"
+        else:
+            n, state = len(runs.RECIPES[name]()), "not recorded"
         print(f"{name:20} {n:3d} runs, {state}")
     return 0
 
 
-def _show(options: Show) -> int:
-    from grokkit.diagnostics import grok_epoch, memorise_epoch
+def show(name: str, *, out: Path | None = None) -> int:
+    """Say what a recording found; with --out, draw it.
 
-    if options.out is not None and options.out.suffix != ".png":
-        refuse("out", str(options.out), "a file that ends in .png")
-    history, row, size = _labelled(options.name)
+    Args:
+        name: which recording.
+        out: write the picture to this PNG file.
+    """
+    from grokkit import viz
+    from grokkit.diagnostics import grok_epoch, memorise_epoch
+    from grokkit.engine.files import write_whole
+
+    if out is not None and out.suffix != ".png":
+        refuse("out", str(out), "a file that ends in .png")
+    check_writable("out", out)
+    history, row, size = _labelled(name)
     arms = [] if row is None else [str(arm) for arm in history.arm.values]
     width = max((len(arm) + 2 for arm in arms), default=0)
     print(" " * width + "seed  memorised  grokked at 0.95  at 0.99")
@@ -113,22 +63,64 @@ def _show(options: Show) -> int:
         print(f"{arm}{int(one.seed):4d}  {texts[0]:>9}  {texts[1]:>15}  {texts[2]:>7}")
     made = ", ".join(f"{name} {history.attrs[name]}" for name in ("grokkit", "torch", "device"))
     print(f"recorded in {history.attrs['seconds']:.0f} s with {made}")
-    if options.out is not None:
-        from grokkit import viz
-
+    if out is not None:
         if row is not None:
             figure = viz.row_figure(row.name, history, size)
         else:
-            title = f"{options.name}: what is trained on, and what is not"
+            title = f"{name}: what is trained on, and what is not"
             figure = viz.seed_curves(history, title=title)
-        figure.savefig(options.out)
-        print(f"wrote {options.out}")
+        print(f"wrote {write_whole(out, viz.png(figure))}")
     return 0
+
+
+def record(name: str, *, folder: Path | None = None) -> int:
+    """Train the runs of a recording again, and write its file.
+
+    Args:
+        name: which recording.
+        folder: where to write it; by default over the package's own file.
+    """
+    from grokkit import runs
+
+    if name in runs.names() and name not in runs.RECIPES:
+        by = "grokkit reproduce NAME --record makes those of the experiments"
+        refuse("name", name, f"{', '.join(runs.RECIPES)}; {by}")
+    file = runs.path(name)
+    if folder is not None and not folder.is_dir():
+        refuse("folder", str(folder), "a folder that is there")
+    check_writable("folder", file if folder is None else folder / file.name)
+    print(f"wrote {runs.record(name, into=folder)}")
+    return 0
+
+
+def verify(name: str, *, epochs: int = 200, quiet: bool = False) -> int:
+    """Train the first epochs of a recording again, and compare every value.
+
+    One run of each setting is trained. Values must agree within the precision that they are
+    recorded with; on another kind of machine they may drift apart.
+
+    Args:
+        name: which recording.
+        epochs: how many epochs to train.
+        quiet: no progress bar.
+    """
+    from grokkit import experiments, runs
+
+    check_int("epochs", epochs, 1)
+    history = runs.load(name)
+    lines = experiments.differences(history, epochs, progress=not quiet)
+    for line in lines:
+        print(line)
+    if not lines:
+        bits = history.attrs["mantissa_bits"]
+        print(f"{name}: its first {epochs} epochs agree to 2^-{bits}")
+    return int(bool(lines))
 
 
 def _labelled(name: str) -> "tuple[xr.Dataset, Row | None, Size]":
     """A recording; if it is that of an experiment, with its arms, the experiment and the size."""
     from grokkit import experiments, runs
+    from grokkit.experiments import Size
 
     history = runs.load(name)
     for row in experiments.ROWS.values():
@@ -136,27 +128,3 @@ def _labelled(name: str) -> "tuple[xr.Dataset, Row | None, Size]":
             if name == experiments.name_at(row.name, size):
                 return row.label(history, size), row, size
     return history, None, "classroom"
-
-
-def _record(options: Record) -> int:
-    from grokkit import runs
-
-    if options.name in runs.names() and options.name not in runs.RECIPES:
-        by = "grokkit reproduce NAME --record makes those of the experiments"
-        refuse("name", options.name, f"{', '.join(runs.RECIPES)}; {by}")
-    print(f"wrote {runs.record(options.name, into=options.folder)}")
-    return 0
-
-
-def _verify(options: Verify) -> int:
-    from grokkit import experiments, runs
-
-    check_int("epochs", options.epochs, 1)
-    history = runs.load(options.name)
-    lines = experiments.differences(history, options.epochs, progress=not options.quiet)
-    for line in lines:
-        print(line)
-    if not lines:
-        bits = history.attrs["mantissa_bits"]
-        print(f"{options.name}: its first {options.epochs} epochs agree to 2^-{bits}")
-    return int(bool(lines))

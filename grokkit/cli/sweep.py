@@ -1,85 +1,86 @@
 """``grokkit sweep FILE.toml``: the runs of a grid, into a folder."""
 
-import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
-
-import tyro
 
 from grokkit.cli import complain
-from grokkit.cli.options import parse
-from grokkit.cli.train import check_device
+from grokkit.cli.options import call
 
 PROG = "grokkit sweep"
-
-
-@dataclasses.dataclass(frozen=True)
-class Options:
-    """Train the runs that FILE describes into a folder; those that are there are skipped.
-
-    FILE is TOML: [base] has settings by name, and may name a preset; [grid] has a list of
-    values for each setting that varies, such as weight_decay = [0.5, 1.0] or seed = "0..4".
-
-    Attributes:
-        file: the sweep file.
-        folder: where the runs go; None: a folder beside FILE with its name.
-        workers: how many processes on this machine; None: by the cores and the work.
-        scheduler: the address of a Dask scheduler, whose workers then train; such as
-            tcp://10.0.0.1:8786.
-        device: where to train: cpu, or cuda.
-        quiet: no progress bar and no summary.
-    """
-
-    file: Annotated[Path, tyro.conf.Positional]
-    folder: Path | None = None
-    workers: int | None = None
-    scheduler: str | None = None
-    device: str = "cpu"
-    quiet: bool = False
 
 
 def main(argv: Sequence[str]) -> int:
     """Train what is missing, and say how many runs there are and how many have grokked.
 
     Returns:
-        0; 1 if some runs failed, a file could not be written or no scheduler answered;
-        2 for a sweep file that makes no sense; 130 if it was interrupted.
+        0; 1 if some runs failed or diverged, a file could not be written or no scheduler
+        answered; 2 for a sweep file that makes no sense; 130 if it was interrupted.
     """
-    options = parse(Options, argv, PROG)
-    from grokkit.diagnostics import grok_epoch
-    from grokkit.runtime import CheckpointError, RunsFailed, load_sweep, sweep
+    return call(sweep, argv, PROG)
 
+
+def sweep(
+    file: Path,
+    *,
+    folder: Path | None = None,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    device: str = "cpu",
+    checkpoint_minutes: float = 1.0,
+    import_: tuple[str, ...] = (),
+    quiet: bool = False,
+) -> int:
+    """Train the runs that FILE describes into a folder; those that are there are skipped.
+
+    FILE is TOML: [base] has settings by name, and may name a preset; [grid] has a list of
+    values for each setting that varies, such as weight_decay = [0.5, 1.0] or seed = "0..4".
+
+    Args:
+        file: the sweep file.
+        folder: where the runs go; None: a folder beside FILE with its name.
+        workers: how many processes on this machine; None: by the cores and the work.
+        scheduler: the address of a Dask scheduler, whose workers then train; such as
+            tcp://10.0.0.1:8786.
+        device: where to train: cpu, or cuda.
+        checkpoint_minutes: the minutes between two checkpoints.
+        import_: modules that register kinds of your own.
+        quiet: no progress bar and no summary.
+    """
+    from grokkit.cli.train import diverged
+    from grokkit.diagnostics import grok_epoch
+    from grokkit.runtime import import_kinds, load_sweep, sweep
+    from grokkit.runtime.run import check_device
+
+    import_kinds(import_)
     # The workers of a cluster may have what this machine has not.
-    if options.scheduler is None:
-        check_device(options.device)
+    if scheduler is None:
+        check_device(device)
     try:
-        specs = load_sweep(options.file)
+        specs = load_sweep(file)
     except (OSError, ValueError) as problem:
         return complain(PROG, problem)
-    folder = options.folder or options.file.with_suffix("")
-    try:
-        history = sweep(
-            specs,
-            folder,
-            workers=options.workers,
-            scheduler=options.scheduler,
-            device=options.device,
-            progress=not options.quiet,
-        )
-    except (RunsFailed, CheckpointError, OSError, ModuleNotFoundError) as problem:
-        complain(PROG, problem)
-        return 1
+    into = folder or file.with_suffix("")
+    history = sweep(
+        specs,
+        into,
+        workers=workers,
+        scheduler=scheduler,
+        device=device,
+        checkpoint_minutes=checkpoint_minutes,
+        progress=not quiet,
+    )
     interrupted = bool(history.attrs["interrupted"])
     if interrupted:
         complain(PROG, "interrupted; the same command goes on from here")
-    if not options.quiet:
+    lost, trained = diverged(history), history.sizes["run"]
+    if lost:
+        complain(PROG, f"the loss of {lost} of {trained} runs was not finite; they were stopped")
+    if not quiet:
         grokked = int(grok_epoch(history).notnull().sum())
         runs = "1 run" if len(specs) == 1 else f"{len(specs)} runs"
-        trained = history.sizes["run"]
         if interrupted:
-            print(f"  {trained} of {runs} begun, those that ended are in {folder}")
+            print(f"  {trained} of {runs} begun, those that ended are in {into}")
         else:
-            print(f"  {trained} of {runs} in {folder}, {grokked} grokked (test accuracy 0.99)")
-            print(f'  to open them: grokkit.load_history("{folder}")')
-    return 130 if interrupted else 0
+            print(f"  {trained} of {runs} in {into}, {grokked} grokked (test accuracy 0.99)")
+            print(f'  to open them: grokkit.load_history("{into}")')
+    return 130 if interrupted else int(lost > 0)

@@ -1,24 +1,31 @@
 """``grokkit train``: every setting of a RunSpec is a flag."""
 
 import dataclasses
-import sys
-import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import warnings
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal
 
-from grokkit.cli.options import attributes, chosen, parse, told, unchecked
+from grokkit.cli import complain
+from grokkit.cli.options import Option, Parser, described, options_of
+from grokkit.engine.files import write_whole
 from grokkit.engine.interrupts import interrupts_held
-from grokkit.engine.presets import for_kinds, presets
+from grokkit.engine.presets import presets
 from grokkit.engine.spec import FAMILIES, PARTS, RunSpec
-from grokkit.errors import refuse
+from grokkit.errors import SettingDropped, SettingError, check_choice, refuse
+from grokkit.runtime.kinds import import_kinds
 
 if TYPE_CHECKING:
     import xarray as xr
 
 PROG = "grokkit train"
-FILES = ("run.nc", "run.png")
+ABOUT = """\
+Train one run; write its History (run.nc) and a picture of it (run.png).
+
+The settings below are those of the kinds that are chosen by
+--task, --optimizer, --prior and --accelerator.
+To begin with: grokkit train --preset live --out first-run"""
+IMPORT = Option("import_", tuple[str, ...], (), "modules that register kinds of your own.")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,73 +33,96 @@ class Output:
     """Where the run goes.
 
     Attributes:
-        out: the folder for run.nc, the History, and run.png, its picture.
+        out: the folder for run.nc, the History, and run.png, its picture; and, until the run
+            has ended, for a checkpoint, from which the same command goes on.
         force: write over a run.nc and run.png that are there.
+        checkpoint_minutes: the minutes between two checkpoints.
         device: where to train: cpu, or cuda.
         quiet: no progress bar and no summary.
     """
 
     out: Path = Path(".")
     force: bool = False
+    checkpoint_minutes: float = 1.0
     device: str = "cpu"
     quiet: bool = False
+
+
+OUTPUT = [f.name for f in dataclasses.fields(Output)]
 
 
 def main(argv: Sequence[str]) -> int:
     """Train one run, write run.nc and run.png, and say in a few lines how it went.
 
     Returns:
-        0; 1 if the loss went wrong and the run was stopped; 130 if it was interrupted,
-        and what was trained until then is written.
+        0; 1 if the loss went wrong and the run was stopped, or the picture could not be made;
+        130 if it was interrupted, and what was trained until then is written.
     """
     spec, output = read(argv)
-    check_device(output.device)
-    with folder_for_output(output) as folder:
-        from grokkit.runtime import train
+    from grokkit.runtime import train_into
 
-        try:
-            history = train(spec, device=output.device, progress=not output.quiet)
-        except KeyboardInterrupt:
-            print(f"{PROG}: interrupted before the first record; nothing written", file=sys.stderr)
-            return 130
-        with interrupts_held():
-            written = write(history, folder)
+    run, picture = output.out / "run.nc", output.out / "run.png"
+    if picture.exists() and not run.exists() and not output.force:
+        refuse("out", str(output.out), "a folder without run.png, or --force")
+    try:
+        history = train_into(
+            spec,
+            output.out,
+            force=output.force,
+            device=output.device,
+            checkpoint_minutes=output.checkpoint_minutes,
+            progress=not output.quiet,
+        )
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("nothing was recorded yet, and nothing is written") from None
+    with interrupts_held():
+        drawn = draw(history, picture)
     interrupted = bool(history.attrs["interrupted"])
     if interrupted:
         epoch = int(history.epoch[-1])
-        print(
-            f"{PROG}: interrupted; what was trained until epoch {epoch:,} is in {written[0]}",
-            file=sys.stderr,
-        )
+        line = f"interrupted; what was trained until epoch {epoch:,} is in {run}"
+        complain(PROG, f"{line}; the same command goes on from there")
     if not output.quiet:
         print(summary(history))
-        print(f"  wrote {' and '.join(map(str, written))}")
-    if interrupted:
-        return 130
-    return int("not finite" in str(history.message.values[0]))
+        print(f"  wrote {run}" + (f" and {picture}" if drawn else ""))
+    return 130 if interrupted else int(diverged(history) > 0 or not drawn)
 
 
 def read(argv: Sequence[str]) -> tuple[RunSpec, Output]:
     """The run and the output that a command line asks for.
 
+    The kinds decide which flags there are, so they are taken out first.
+
     Raises:
         SettingError: a flag or a value is refused; the message names it.
         SystemExit: help was asked for, and printed.
     """
-    preset = chosen(argv, "preset", "paper", list(presets))
-    start = presets[preset].settings()
-    kinds = {
-        family: chosen(argv, family, start[family], sorted(FAMILIES[family])) for family in FAMILIES
-    }
-    base = for_kinds(presets[preset], kinds)
-    options = parse(_options(base, preset), argv, PROG)
-    changes: dict[str, Any] = {}
+    first = Parser(PROG, help=False)
+    first.add(_kind_options("paper", RunSpec()))
+    kinds, rest = first.read_known(argv)
+    import_kinds(kinds.pop("import_", ()))
+    name = check_choice("preset", kinds.pop("preset", "paper"), presets)
+    for family, kind in kinds.items():
+        check_choice(family, kind, sorted(FAMILIES[family]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SettingDropped)
+        try:
+            start = presets[name].with_(**kinds)
+        except SettingError:  # a flag may mend it; if none does, it is refused below
+            start = RunSpec().with_(**kinds)
+    for taken in {"preset", *OUTPUT} & start.settings().keys():
+        allowed = f"another name for this setting: {PROG} has a flag --{taken}"
+        refuse(taken, start.settings()[taken], allowed)
+    parser = Parser(PROG, ABOUT, elsewhere=RunSpec.kinds_with)
+    parser.add(_kind_options(name, start), "kinds")
+    parser.add([o for o in options_of(RunSpec, vars(start)) if o.name not in PARTS], "run")
     for part in PARTS:
-        changes |= dataclasses.asdict(getattr(options, part))
-    changes |= {name: getattr(options.run, name) for name in _own_fields()}
-    given = {name: value for name, value in changes.items() if value != base.settings()[name]}
-    output = Output(**dataclasses.asdict(options.output))
-    return base.with_(**given), output
+        one = getattr(start, part)
+        parser.add(options_of(type(one), vars(one)), part)
+    parser.add(options_of(Output), "output")
+    values = parser.read(rest)
+    output = Output(**{field: values.pop(field) for field in OUTPUT if field in values})
+    return presets[name].with_(**kinds, **values), output
 
 
 def summary(history: "xr.Dataset") -> str:
@@ -119,91 +149,37 @@ def summary(history: "xr.Dataset") -> str:
     return "\n".join(f"  {line}" for line in lines)
 
 
-def write(history: "xr.Dataset", folder: Path) -> list[Path]:
-    """Write the History and its picture; the History first, as it cannot be made again."""
-    from grokkit.runtime import save_history
+def diverged(history: "xr.Dataset") -> int:
+    """How many runs were stopped because their loss was not finite."""
+    return sum("not finite" in message for message in history.message.values.tolist())
+
+
+def draw(history: "xr.Dataset", picture: Path) -> bool:
+    """Draw the picture of a run; where that fails, say so, for the run itself is whole."""
     from grokkit.viz import four_panels, png
 
-    paths = [folder / name for name in FILES]
-    save_history(history, paths[0])
-    paths[1].write_bytes(png(four_panels(history)))
-    return paths
-
-
-@contextmanager
-def folder_for_output(output: Output) -> Iterator[Path]:
-    """The folder for a run's files, known to be writable before the training starts.
-
-    A folder that was made for them is taken away again if nothing came to lie in it.
-
-    Raises:
-        SettingError: it cannot be made or written to, or holds a run already.
-    """
-    folder = output.out
-    there = [name for name in FILES if (folder / name).exists()]
-    if there and not output.force:
-        refuse("out", str(folder), f"a folder without {' and '.join(there)}, or --force")
-    made = [path for path in (folder, *folder.parents) if not path.exists()]
     try:
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=folder):
-                pass
-        except OSError as problem:
-            refuse("out", str(folder), f"a folder to write to ({problem.strerror})")
-        yield folder
-    finally:
-        for path in made:
-            if path.is_dir() and not any(path.iterdir()):
-                path.rmdir()
+        write_whole(picture, png(four_panels(history)))
+    except (OSError, ValueError, ArithmeticError) as problem:
+        complain(PROG, f"the run is whole in {picture.with_suffix('.nc')}, without: {problem}")
+        return False
+    return True
 
 
-def check_device(device: str) -> None:
-    """Refuse a device that is not there.
-
-    Raises:
-        SettingError: torch knows no such device, or this machine has none.
-    """
-    import torch
-
-    allowed = ["cpu"] + [f"cuda:{i}" for i in range(torch.cuda.device_count())]
-    if len(allowed) > 1:
-        allowed.insert(1, "cuda")
-    if device not in allowed:
-        refuse("device", device, ", ".join(allowed))
-
-
-def _own_fields() -> list[str]:
-    return [f.name for f in dataclasses.fields(RunSpec) if f.name not in PARTS]
-
-
-def _options(base: RunSpec, preset: str) -> type[Any]:
-    """What the command line may say: a section of the help for each part of the spec."""
-    settings, words, kinds = base.settings(), attributes(RunSpec), get_type_hints(RunSpec)
-    kind_words = {family: f"which kind: {words[family]}" for family in FAMILIES}
-    choices = [
-        ("preset", preset, presets, "a set of values that the other flags change."),
-        *((name, settings[name], sorted(FAMILIES[name]), kind_words[name]) for name in FAMILIES),
+def _kind_options(preset: str, start: RunSpec) -> list[Option]:
+    """The flags that decide which other flags there are."""
+    words, settings = described(RunSpec), start.settings()
+    what = "a set of values that the other flags change."
+    return [
+        Option("preset", Literal[*presets], preset, what),
+        *(
+            Option(
+                name,
+                Literal[*sorted(FAMILIES[name])],
+                settings[name],
+                words.get(name, ""),
+            )
+            for name in FAMILIES
+        ),
+        IMPORT,
     ]
-    choose = dataclasses.make_dataclass(
-        "Kinds",
-        [(name, *told(value, Literal[*allowed], help)) for name, value, allowed, help in choices],
-    )
-    run = dataclasses.make_dataclass(
-        "Run", [(name, *told(settings[name], kinds[name], words[name])) for name in _own_fields()]
-    )
-    sections: dict[str, type[Any]] = {"kinds": choose, "run": run}
-    for part in PARTS:
-        sections[part] = unchecked(getattr(base, part), part)
-    sections["output"] = unchecked(Output(), "Output")
-    options = dataclasses.make_dataclass(
-        "Options",
-        [(name, made, dataclasses.field(default_factory=made)) for name, made in sections.items()],
-    )
-    options.__doc__ = (
-        "Train one run; write its History (run.nc) and a picture of it (run.png). "
-        "The settings below are those of the kinds chosen by "
-        "--task, --optimizer, --prior, --accelerator. "
-        "To begin with: grokkit train --preset live --out first-run"
-    )
-    return options

@@ -14,7 +14,8 @@ A transition is measured with hindsight, from the end of the run. So a half-rise
 neither stop a run early nor predict anything.
 
 **Kendall's W** tells whether several judges put things in the same order. Here the judges are
-seeds, and the things are signals, ranked by their half-rise epochs. With m judges, n things, and R_i the sum of the ranks of thing i,
+seeds, and the things are signals, ranked by their half-rise epochs. With m judges, n things,
+and R_i the sum of the ranks of thing i,
 
     W = S / S_max,   S = sum_i (R_i - m (n + 1) / 2)^2,   S_max = (m^2 (n^3 - n) - m T) / 12,
 

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 
-from grokkit.engine.spec import FAMILIES, RunSpec
+from grokkit.engine.spec import RunSpec
 from grokkit.engine.spec_kinds import Presets
 
 # The default distractors: symbols of an alphabet of 4.
@@ -34,28 +34,3 @@ presets: Mapping[str, RunSpec] = Presets(
     }
 )
 """The presets by name: ``live``, ``classroom``, ``paper``, ``inductive-bias``, ``uniformity``."""
-
-
-def for_kinds(base: RunSpec, kinds: Mapping[str, str]) -> RunSpec:
-    """A spec with other kinds of task, optimizer or prior, and otherwise like another spec.
-
-    What ``base`` changes from the defaults of its own kinds is changed in every kind that
-    has such a setting: the live preset means p = 43 for a multiplication, too.
-
-    Args:
-        base: the spec that is followed.
-        kinds: names of kinds by family: ``{"task": "sparse_parity"}``; base's where not named.
-
-    Raises:
-        SettingError: there is no such family or kind, or a value makes no sense there.
-    """
-    settings = base.settings()
-    own = {family: settings[family] for family in FAMILIES}
-    default = RunSpec().with_(**own).settings()
-    spec = RunSpec().with_(**own | dict(kinds))
-    changes = {
-        name: value
-        for name, value in settings.items()
-        if name not in FAMILIES and value != default[name] and name in spec.settings()
-    }
-    return spec.with_(**changes)

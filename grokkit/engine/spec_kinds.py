@@ -18,19 +18,21 @@ before there was another.
 
 import dataclasses
 import difflib
+import functools
 import itertools
 import json
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from math import prod
-from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
+from typing import Any, ClassVar, NoReturn, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from grokkit.engine.records import Records
-from grokkit.errors import check_int, refuse
+from grokkit.errors import SettingDropped, check_int, refuse
 from grokkit.registry import Registry
 from grokkit.settings import earlier, plain, reading
 
@@ -163,31 +165,55 @@ class Spec:
         """A copy with some settings changed, each by its own name.
 
         A part itself may be changed too, as a whole (``task=SparseParity()``) or, where it
-        comes in several kinds, by the name of a kind (``task="sparse_parity"``, with that
-        kind's default settings). NumPy's numbers are taken as Python's.
+        comes in several kinds, by the name of a kind (``task="sparse_parity"``). By name, the
+        settings that differ from the defaults of the old kind are kept where the new kind has
+        them, and all others are the new kind's defaults: p = 43 stays p = 43 in another
+        modular task. To begin anew, give a part as a whole. NumPy's numbers are taken as
+        Python's.
+
+        >>> from grokkit.engine import presets
+        >>> presets["live"].with_(optimizer="lion").optimizer.learning_rate
+        0.005
 
         Raises:
             SettingError: no setting of this spec has that name, or a value is refused.
+
+        Warns:
+            SettingDropped: the new kind lacks a setting that was set.
         """
-        parts = {part: getattr(self, part) for part in self.PARTS}
-        for name in [name for name in changes if name in parts]:
-            value = changes.pop(name)
-            named = name in self.FAMILIES and isinstance(value, str)
-            parts[name] = self.FAMILIES[name][value]() if named else value
-            self._check_part(name, parts[name])
-        owners = {name: part for part, one in parts.items() for name in _names(one)}
-        top = {name for name in _names(self) if name not in parts}
-        inner: dict[str, dict[str, Any]] = {part: {} for part in parts}
-        own: dict[str, Any] = {}
-        for name, value in changes.items():
-            if name not in owners and name not in top:
-                allowed = sorted({*top, *parts, *owners})
-                near = difflib.get_close_matches(name, allowed, n=1)
-                nearest = f"; nearest: {near[0]}" if near else ""
-                refuse(name, value, f"these settings: {', '.join(allowed)}{nearest}")
-            (inner[owners[name]] if name in owners else own)[name] = _python(value)
-        changed = {part: dataclasses.replace(parts[part], **inner[part]) for part in parts}
-        return dataclasses.replace(self, **changed, **own)  # pyright: ignore[reportArgumentType]
+        known = {*_names(self)}
+        for part in self.PARTS:
+            old = getattr(self, part)
+            new, kept = changes.get(part, old), {}
+            make: Callable[..., Any] = functools.partial(dataclasses.replace, new)
+            if part in self.FAMILIES and isinstance(new, str):
+                new = make = self.FAMILIES[part][new]
+                kept = _changed_settings(old)
+                _warn_of_dropped(part, new, {n: kept.pop(n) for n in kept.keys() - {*_names(new)}})
+            else:
+                self._check_part(part, new)
+            names = _names(new)
+            known.update(names)
+            given = {name: _python(changes.pop(name)) for name in names if name in changes}
+            changes[part] = make(**kept | given)
+        for name in [name for name in changes if name not in known]:
+            self._refuse_unknown(name, changes[name], known)
+        own = {name: _python(value) for name, value in changes.items()}
+        return dataclasses.replace(self, **own)  # pyright: ignore[reportArgumentType]
+
+    @classmethod
+    def kinds_with(cls, name: str) -> list[str]:
+        """The kinds that have a setting: ``["optimizer adam", "optimizer adamw"]``."""
+        kinds = ((part, kind, one) for part, of in cls.FAMILIES.items() for kind, one in of.items())
+        return sorted(f"{part} {kind}" for part, kind, one in kinds if name in _names(one))
+
+    def _refuse_unknown(self, name: str, value: Any, known: Iterable[str]) -> NoReturn:
+        """Refuse a setting that a spec does not have."""
+        if others := self.kinds_with(name):
+            refuse(name, value, f"a setting of {', '.join(others)} only")
+        near = difflib.get_close_matches(name, known, n=1)
+        nearest = f"; nearest: {near[0]}" if near else ""
+        refuse(name, value, f"these settings: {', '.join(sorted(known))}{nearest}")
 
     def settings(self) -> dict[str, Any]:
         """Every setting by its own name; of each part that has a kind, the kind."""
@@ -355,6 +381,19 @@ def grid(spec: S, /, **axes: Any) -> list[S]:
 
 def _names(settings: Any) -> list[str]:
     return [field.name for field in fields(settings)]
+
+
+def _changed_settings(part: Any) -> dict[str, Any]:
+    """The settings of a part that differ from the defaults of its kind."""
+    values = {f: getattr(part, f.name) for f in fields(part)}
+    return {f.name: value for f, value in values.items() if value != f.default}
+
+
+def _warn_of_dropped(part: str, kind: Any, dropped: Mapping[str, Any]) -> None:
+    if dropped:
+        values = ", ".join(f"{name} = {value!r}" for name, value in sorted(dropped.items()))
+        line = f"{part} {kind.kind} lacks these settings, which are dropped: {values}"
+        warnings.warn(line, SettingDropped, stacklevel=3)  # names the caller of with_
 
 
 def _mapping(name: str, value: Any) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grokkit.engine import RunSpec, WeightsError, load_weights
+from grokkit.engine import KLPrior, RunSpec, WeightsError, load_weights
 from grokkit.engine.ticket import Ticket, save_ticket
 from grokkit.errors import check_number, refuse
 from grokkit.runtime import specs_of
@@ -40,7 +40,7 @@ def bayesian(spec: RunSpec, kl_strength: float = 1.0) -> RunSpec:
         spec: the rest of the settings.
         kl_strength: beta. The paper's is lost; 1 is ours.
     """
-    return spec.with_(ticket=None, prior="kl", kl_strength=kl_strength)
+    return spec.with_(ticket=None, prior=KLPrior(), kl_strength=kl_strength)
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ def matched(
             "seeds", seeds, f"different seeds, at least one, without the source's {trained.seed}"
         )
     lottery = prune(trained, weights, how)
-    dense = (spec or trained).with_(ticket=None, prior="kl")
+    dense = (spec or trained).with_(ticket=None, prior=KLPrior())
     oracle = {"prior": "kl", "kl_strength": kl_strength}
     teacher = {"prior": "teacher", "teacher": str(source), "kl_strength": kl_strength}
     winning = {"ticket": _keep(lottery, folder, "lottery")}

@@ -13,7 +13,7 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor
 
-from grokkit.engine import RunSpec, Trainer, save_weights
+from grokkit.engine import KLPrior, RunSpec, Trainer, save_weights
 from grokkit.engine.ticket import Ticket
 from grokkit.errors import check_choice, check_fraction, refuse
 from grokkit.model import QK_WEIGHTS, Layout, Parameters, of_kinds
@@ -142,5 +142,5 @@ def _largest(values: Tensor, sparsity: float) -> Tensor:
 
 def _initial(spec: RunSpec) -> Mapping[str, Tensor]:
     """What a run begins with, its own ticket included."""
-    start = Trainer([spec.with_(prior="kl")]).weights
+    start = Trainer([spec.with_(prior=KLPrior())]).weights
     return {name: value[0].detach().clone() for name, value in start.items()}

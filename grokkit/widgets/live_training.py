@@ -1,5 +1,6 @@
 """Widget 4: choose a run, train it before your eyes, stop and change it."""
 
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -7,7 +8,7 @@ import ipywidgets
 
 from grokkit import runs
 from grokkit.engine import RunSpec, Trainer, presets
-from grokkit.engine.presets import for_kinds
+from grokkit.errors import SettingDropped
 from grokkit.runtime.history import specs_of, to_history
 from grokkit.tasks import DistractorKind, tasks
 from grokkit.viz.interactive import live_curves
@@ -110,7 +111,10 @@ class LiveTraining(PictureWidget):
         Raises:
             SettingError: the settings make no sense together.
         """
-        spec = for_kinds(self.base, {"task": chosen(self.task)})
+        with warnings.catch_warnings():
+            # Settings that a task lacks are greyed out below.
+            warnings.simplefilter("ignore", SettingDropped)
+            spec = self.base.with_(task=chosen(self.task))
         settings = {
             "distractors": self.distractors.value,
             "kl_strength": self.beta.value,

@@ -66,7 +66,7 @@ def test_the_command_prints_the_table_and_writes_the_file(capsys, tmp_path):
     assert "textbook / ours" in capsys.readouterr().out
     assert (tmp_path / "b.csv").exists()
     page = (tmp_path / "B.md").read_text()
-    assert "textbook / ours" in page and "`grokkit bench --p 7" in page
+    assert "textbook / ours" in page and "Written by `grokkit " in page
 
 
 def test_no_rounds_are_refused_in_one_line(capsys):

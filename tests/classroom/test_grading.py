@@ -513,6 +513,21 @@ def test_no_object_earns_a_point_or_ends_the_judge(name: str):
         thread.join(timeout=60)
 
 
+def test_the_inputs_known_by_heart_earn_nothing():
+    """The answers to what a check asks at home do not serve when it draws anew."""
+    names: dict[str, Any] = {"torch": torch}
+    (cell,) = [cell for cell in notebook().cells if cell.id == "ex_1_2-answer"]
+    exec(cell.source, names)
+    heart: dict[str, Any] = {}
+
+    def at_home(*args: Any) -> Any:
+        return heart.setdefault(repr(args), names["kl_to_oracle"](*args))
+
+    assert check.ex_1_2.judge(at_home).outcome == "correct"
+    assert check.ex_1_2.judge(lambda *args: heart.get(repr(args))).outcome == "correct"
+    assert check.ex_1_2.judge(lambda *args: heart.get(repr(args)), seed=12345).outcome == "wrong"
+
+
 def test_what_a_check_draws_differs_between_notebooks_and_not_between_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

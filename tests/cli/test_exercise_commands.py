@@ -50,7 +50,7 @@ def test_exercises_are_written_and_then_the_check_is_green(capsys: pytest.Captur
 
 def test_a_planted_difference_fails_the_check(checkout: Path, capsys: pytest.CaptureFixture[str]):
     assert main(["notebooks", "exercises"]) == 0
-    path = checkout / "exercises" / "01_small.py"
+    path = checkout / "exercises" / "01_small.ipynb"
     path.write_text(path.read_text().replace("answer = None", "answer = 7"))
     for words, code in (([], 1), (["01"], 1), (["02"], 0)):
         assert main(["notebooks", "check", *words]) == code
@@ -74,5 +74,5 @@ def test_a_malformed_source_is_told_in_one_line(checkout: Path, capsys: pytest.C
     (checkout / "solutions" / "01_small.py").write_text(SOURCE.replace("difficulty=1", ""))
     assert main(["notebooks", "exercises"]) == 1
     assert capsys.readouterr().err == (
-        "grokkit notebooks exercises: 01_small.py: ex_1_1: difficulty = None; allowed: 1..3\n"
+        "grokkit notebooks: 01_small.py: ex_1_1: difficulty = None; allowed: 1..3\n"
     )

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grokkit import core
+from grokkit.core.common import stream
 from grokkit.core.task import DISTRACTORS, RULES, distinct
 
 settings_of_a_task = st.fixed_dictionaries(
@@ -106,7 +107,7 @@ def test_parity_is_the_xor_of_its_bits(task):
 
 def test_distinct_numbers_are_distinct_and_evenly_spread():
     for total in (50, 2**40):
-        found = distinct(total, 40, core.common.stream(0, "inputs"))
+        found = distinct(total, 40, stream(0, "inputs"))
         assert len(found.unique()) == 40 and found.equal(found.sort().values)
         assert int(found.min()) >= 0 and int(found.max()) < total
         assert 0.3 < found.double().mean() / total < 0.7

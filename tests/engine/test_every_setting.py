@@ -106,6 +106,7 @@ CHANGES: dict[str, Any] = {
     "nesterov": False,
     "update_scale": "spectral",
     "muon_readout": True,
+    "weight_streams": "one",
     # priors
     "kl_strength": 0.4,
     "entropy_strength": 0.4,
@@ -131,6 +132,7 @@ CHANGES: dict[str, Any] = {
     "stop_after": 5,
     "precision": "float64",
     "features": True,
+    "updates": True,
 }
 """For every setting that there is, another value."""
 

@@ -3,20 +3,22 @@
 import dataclasses
 import json
 import math
+import warnings
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grokkit.engine import AdamW, KLPrior, RunSpec, grid
+from grokkit.engine import AdamW, KLPrior, RunSpec, grid, presets
 from grokkit.engine.accelerators import NoAccelerator
 from grokkit.engine.controls import Controls
 from grokkit.engine.probes import MEANING
 from grokkit.engine.spec import FAMILIES
-from grokkit.errors import SettingError
+from grokkit.errors import SettingDropped, SettingError
 from grokkit.model import ModelSpec
 from grokkit.runtime import spec_key
 from grokkit.tasks import ModularAddition, SparseParity, tasks
+from tests.kinds import grokkits
 
 POSITIVE = st.floats(min_value=0, max_value=1e3, exclude_min=True, allow_subnormal=False)
 SETTINGS = st.fixed_dictionaries(
@@ -150,7 +152,31 @@ def test_a_part_is_changed_as_a_whole_or_by_its_kind_with_settings_of_its_own():
     assert RunSpec().with_(model=ModelSpec(heads=4), d_mlp=3).model == ModelSpec(heads=4, d_mlp=3)
 
 
-@pytest.mark.parametrize("name", ["P", "weightdecay", "bits", "kind", "train", ""])
+def test_what_was_set_is_kept_by_every_kind_that_has_it():
+    live = presets["live"]
+    for family, registry in FAMILIES.items():
+        for kind in grokkits(family):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                spec = live.with_(**{family: kind})
+            old, new = getattr(live, family), getattr(spec, family)
+            set_ = {f.name for f in dataclasses.fields(old) if getattr(old, f.name) != f.default}
+            names = {f.name for f in dataclasses.fields(new)}
+            for f in dataclasses.fields(new):
+                expected = getattr(old, f.name) if f.name in set_ else f.default
+                assert getattr(new, f.name) == expected, (kind, f.name)
+            assert isinstance(new, registry[kind])
+            assert [w.category for w in caught] == [SettingDropped] * bool(set_ - names)
+            assert all(name in str(caught[0].message) for name in set_ - names)
+
+
+def test_a_setting_of_another_kind_is_refused_and_says_of_which():
+    with pytest.raises(SettingError, match=r"beta1: got 0.5; .* of optimizer adam, "):
+        RunSpec().with_(optimizer="sgd", beta1=0.5)
+    assert RunSpec().with_(optimizer="sgd").with_(optimizer="adamw", beta1=0.5)
+
+
+@pytest.mark.parametrize("name", ["P", "weightdecay", "kind", "train", ""])
 def test_an_unknown_name_is_refused_naming_it_and_the_known_ones(name):
     with pytest.raises(SettingError) as refused:
         RunSpec().with_(**{name: 1})

@@ -6,12 +6,12 @@ import torch
 
 from grokkit import experiments, runs
 from grokkit.diagnostics.uniformity import token_uniformity
-from grokkit.engine import presets
+from grokkit.engine import RunSpec, presets
 from grokkit.errors import SettingError
 from grokkit.runs import embedding_paths
 from grokkit.runs.embedding_paths import EmbeddingsError, along_the_curve, follow, load, save
 from grokkit.runtime import specs_of, train
-from grokkit.tasks import PrimeField
+from grokkit.tasks import PrimeField, SparseParity
 
 SMALL = presets["uniformity"].with_(
     task=PrimeField("x+y", p=7, train_fraction=0.5),
@@ -74,7 +74,7 @@ def test_records_lie_evenly_along_the_curve_with_both_ends_and_each_once(count):
 
 def test_a_task_without_numbers_is_refused():
     with pytest.raises(SettingError, match="task: got 'SparseParity'"):
-        follow(presets["live"].with_(task="sparse_parity"))
+        follow(RunSpec(task=SparseParity()))
     with pytest.raises(SettingError, match="keep: got 1"):
         follow(SMALL, keep=1)
 

@@ -61,7 +61,9 @@ def pages(site: Path) -> dict[Path, BeautifulSoup]:
 
 def test_every_link_leads_somewhere(site: Path):
     parsed = pages(site)
-    anchors = {path: {tag["id"] for tag in page.find_all(id=True)} for path, page in parsed.items()}
+    anchors = {
+        path: {str(tag["id"]) for tag in page.find_all(id=True)} for path, page in parsed.items()
+    }
     broken = []
     for path, page in parsed.items():
         for tag in page.find_all(href=True):

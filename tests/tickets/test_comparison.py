@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import grokkit
+from grokkit.engine import KLPrior
 from grokkit.errors import SettingError
 from grokkit.runtime import load_history, save_history, train
 from grokkit.tickets import ARMS, Pruning, bayesian, draw, load_ticket, matched
@@ -29,7 +30,7 @@ def test_arms_differ_in_ticket_and_prior_and_in_nothing_else(race, source):
     for specs in race.arms.values():
         assert tuple(spec.seed for spec in specs) == SEEDS
         for spec in specs:
-            assert spec.with_(prior="kl", ticket=None) == SHORT.with_(seed=spec.seed)
+            assert spec.with_(prior=KLPrior(), ticket=None) == SHORT.with_(seed=spec.seed)
     assert race.arms["dense"] == tuple(SHORT.with_(seed=seed) for seed in SEEDS)
 
     def of(arm):

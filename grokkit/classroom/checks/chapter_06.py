@@ -539,3 +539,63 @@ ex_6_4 = Exercise(
     ),
     afterword="A law that a fit cannot refute has not been tested: try leaving out one point.",
 )
+
+# --- 6.5 a control that cannot help -------------------------------------------------------
+
+
+def is_blind(given, pull):
+    array = as_array(given)
+    require(
+        array is not None and array.shape == tuple(pull.shape),
+        "The answer is to have the shape of the pull.",
+        given,
+    )
+    made, true = torch.as_tensor(array).double(), pull.double()
+    require(made.isfinite().all(), "There is a nan in it: is a row of 0 divided by 0?", given)
+    length = true.norm(dim=1)
+    require(
+        bool((made.norm(dim=1) - length).abs().max() <= 1e-4 * length.max()),
+        "Each row is to be as long as that of the pull, and 0 where that is 0.",
+        made.norm(dim=1),
+        f"lengths {length.numpy().round(4).tolist()}",
+    )
+    require(
+        bool(made.sum(dim=1).abs().max() <= 1e-4 * length.max()),
+        "The entries of a row do not sum to 0: no penalty has such a gradient. Take the mean off, "
+        "before you take off what lies along the pull.",
+        made.sum(dim=1),
+        "sums of 0",
+    )
+    along = (made * true).sum(dim=1) / (length**2).clamp_min(1e-30)
+    cause = "It has something of the pull's direction: take off what lies along the pull."
+    if along.abs().min() > 0.99 or (along.abs()[length > 0] > 0.99).all():
+        cause = "This is the pull itself, or its opposite."
+    require(bool(along.abs().max() < 1e-4), cause, along, "a cosine of 0 in every example")
+
+
+ex_6_5 = Exercise(
+    "ex_6_5",
+    Function(
+        "blind_pull",
+        judge=is_blind,
+        cases={
+            "as long as the pull, at a right angle to it, with the sum 0": [
+                Ask(lambda d: (pull(*batch(d, 1)).to(d.dtype),)),
+                Ask(lambda d: (pull(*batch(d, 4)).to(d.dtype),)),
+            ],
+            "for any pull": [
+                Ask((torch.tensor([[2.0, -1.0, -1.0], [0.0, 0.0, 0.0], [1.0, -1.0, 0.0]]),)),
+                Ask((torch.tensor([[0.0, 3.0, -3.0], [-1.0, -1.0, 2.0], [-1.0, 2.0, -1.0]]),)),
+                Ask((torch.eye(4, dtype=torch.float64) - 0.25,)),
+            ],
+        },
+    ),
+    hints=(
+        "Begin with any direction that is not the pull's own, in each row.",
+        "Take its mean off: then it sums to 0. Take off what lies along the pull, (x . u) u with u "
+        "of length 1: then it is at a right angle, and still sums to 0. Why?",
+        "Give it the length of the pull; mind rows that are 0, and starting directions that happen "
+        "to lie along the pull.",
+    ),
+    afterword="Compare it with noise: noise has, in few dimensions, quite some of the direction.",
+)

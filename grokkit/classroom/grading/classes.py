@@ -109,7 +109,7 @@ def _rows(
         missing = sheet.checks.keys() - {row.exercise for row in fresh}
         if not missing:
             return fresh
-        seed = int.from_bytes(hashlib.blake2b(key + digest.encode(), digest_size=6).digest())
+        seed = int.from_bytes(hashlib.blake2b(key + digest.encode(), digest_size=4).digest())
         marks = sandbox.grade(data, sheet.checks, seed)
     except Exception as error:
         why = str(error) if isinstance(error, Unreadable) else f"{type(error).__name__}: {error}"

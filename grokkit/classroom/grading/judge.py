@@ -37,14 +37,14 @@ def main(argv: list[str]) -> None:
     torch.set_num_threads(1)
     orders, notebook = json.loads(sys.stdin.buffer.readline()), sys.stdin.buffer.read()
     lines, sys.stdout = sys.stdout, sys.stderr  # a check that prints says nothing to the supervisor
-    # What a check draws is not known before; the same for the same notebook.
-    torch.manual_seed(orders["seed"])
     peer = Peer(socket.socket(fileno=descriptor), {})
-    for entry in mark(peer, notebook, orders["checks"]):
+    for entry in mark(peer, notebook, orders["checks"], orders["seed"]):
         print(json.dumps(entry), file=lines, flush=True)
 
 
-def mark(peer: Peer, notebook: bytes, checks: Mapping[str, str]) -> Iterator[Mapping[str, Any]]:
+def mark(
+    peer: Peer, notebook: bytes, checks: Mapping[str, str], seed: int
+) -> Iterator[Mapping[str, Any]]:
     """What is to be said of each exercise of a notebook, as soon as it is known.
 
     An exercise is marked where its check stands, and if it is not correct there, at the end once
@@ -54,6 +54,7 @@ def mark(peer: Peer, notebook: bytes, checks: Mapping[str, str]) -> Iterator[Map
         peer: the student's process.
         notebook: the bytes of the student's notebook.
         checks: the clean check cells: their source by the exercise's name.
+        seed: of the inputs that the checks draw; nobody knows it before.
     """
     try:
         cells = code_cells(notebook)
@@ -65,7 +66,7 @@ def mark(peer: Peer, notebook: bytes, checks: Mapping[str, str]) -> Iterator[Map
     errors: list[tuple[str, str]] = []
 
     def marked(name: str) -> Iterator[Mapping[str, Any]]:
-        entry = _marked(peer, name, checks[name], errors)
+        entry = _marked(peer, name, checks[name], errors, seed)
         if not outcomes[name] or _RANK.get(entry["outcome"], 0) > _RANK.get(outcomes[name], 0):
             outcomes[name] = entry["outcome"]
             yield entry
@@ -86,7 +87,9 @@ def mark(peer: Peer, notebook: bytes, checks: Mapping[str, str]) -> Iterator[Map
         yield from (_entry(name, "stopped", str(gone)) for name in left)
 
 
-def _marked(peer: Peer, name: str, source: str, errors: list[tuple[str, str]]) -> Mapping[str, Any]:
+def _marked(
+    peer: Peer, name: str, source: str, errors: list[tuple[str, str]], seed: int
+) -> Mapping[str, Any]:
     given = []
     for answer in answers(source):
         found, value = peer.ask("get", answer)
@@ -98,7 +101,7 @@ def _marked(peer: Peer, name: str, source: str, errors: list[tuple[str, str]]) -
             return _entry(name, "not attempted", f"there is no {answer} in the notebook")
         given.append(value)
     try:
-        result = getattr(check, name).judge(*given)
+        result = getattr(check, name).judge(*given, seed=seed)
     except Exception as error:  # an answer that no check foresaw costs this exercise only
         return _entry(name, "raised", f"the check ended with {type(error).__name__}: {error}")
     told = result.outcome in ("wrong", "raised")

@@ -1,0 +1,354 @@
+"""Judge a card in one command: ``python -m grokkit.bench.gpu --out DIR``, or ``make gpu``.
+
+Parts run one after the other, each writes NAME.txt, NAME.json and perhaps NAME.png into the
+folder as soon as it has ended, and none begins once the time is up: what a stop leaves is
+whole. ``--device cpu --quick`` runs every part on small numbers.
+"""
+
+import argparse
+import dataclasses
+import json
+import platform
+import sys
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from grokkit.bench.devices import group_table, group_times, per_call
+from grokkit.engine import RunSpec, Trainer, grid, presets
+from grokkit.engine.files import write_whole
+from grokkit.engine.optimizers import optimizers
+from grokkit.engine.priors import priors
+from grokkit.errors import SettingError
+
+CLOSE = 1e-9
+"""The largest difference of float64 weights, of the largest weight, after 50 steps."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Task:
+    """What every part is told.
+
+    Attributes:
+        device: the card that is judged.
+        quick: whether small numbers are enough.
+        until: when to stop, by ``time.monotonic``.
+    """
+
+    device: torch.device
+    quick: bool
+    until: float
+
+    @property
+    def spec(self) -> RunSpec:
+        """The run of the equality parts: the live preset, or a tiny one."""
+        live = presets["live"].with_(stop_after=0)
+        small = {"p": 11, "d_model": 16, "d_mlp": 32, "epochs": 100, "record_every": 5}
+        return live.with_(**small) if self.quick else live
+
+    @property
+    def left(self) -> float:
+        """The seconds that are left."""
+        return self.until - time.monotonic()
+
+
+Found = tuple[str, Any, Callable[[Any], None] | None]
+"""What a part found: text, plain values, and what draws them on matplotlib axes, or None."""
+
+
+def environment(task: Task) -> Found:
+    """The machine and the versions."""
+    cuda = task.device.type == "cuda"
+    found: dict[str, Any] = {
+        "device": torch.cuda.get_device_name(task.device) if cuda else platform.processor(),
+        "torch": torch.__version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "cuda": torch.version.cuda,
+    }
+    if cuda:
+        one = torch.cuda.get_device_properties(task.device)
+        found |= {"GiB": one.total_memory / 2**30, "capability": f"{one.major}.{one.minor}"}
+    return "\n".join(f"{name}: {value}" for name, value in found.items()), found, None
+
+
+def equality(task: Task) -> Found:
+    """Whether float64 weights equal the CPU's after 50 steps, for each optimizer and prior."""
+    steps = 10 if task.quick else 50
+    base = task.spec.with_(precision="float64", kl_strength=0.5, epochs=10**6)
+    own = {"entropy": "entropy_strength", "sparsity": "sparsity_strength"}
+    cases = {kind: base.with_(optimizer=optimizers[kind]()) for kind in optimizers}
+    cases |= {
+        kind: base.with_(prior=priors[kind](), **{own.get(kind, "kl_strength"): 0.5})
+        for kind in priors
+        if kind != "teacher"  # needs a file of a teacher
+    }
+    cases |= {
+        "minibatches": base.with_(batch_size=20),
+        "relu attention": base.with_(attention="relu", kl_strength=0.0),
+        "residual readout": base.with_(readout="residual"),
+    }
+    apart = {
+        name: _apart(grid(spec, seed=range(2)), task.device, steps) for name, spec in cases.items()
+    }
+    lines = [f"{name:18} {value:.1e}  {_yes(value <= CLOSE)}" for name, value in apart.items()]
+    head = f"float64 weights after {steps} steps: largest difference from the CPU (<= {CLOSE:g})"
+    return "\n".join([head, *lines]), {"apart": apart, "equal": max(apart.values()) <= CLOSE}, None
+
+
+def epochs(task: Task) -> Found:
+    """The epochs of memorising and grokking, float32, against the CPU's."""
+    specs = grid(task.spec, seed=range(2 if task.quick else 10))
+    there, here = Trainer(specs, task.device), [Trainer([spec]) for spec in specs]
+    there.advance()
+    for trainer in here:
+        trainer.advance()
+    rows = [_reached(there, run) + _reached(one, 0) for run, one in enumerate(here)]
+    lines = [f"{run:4d}  " + "  ".join(f"{e!s:>9}" for e in row) for run, row in enumerate(rows)]
+    head = "seed  memorised    grokked  on the CPU    grokked"
+    same = sum(row[:2] == row[2:] for row in rows)
+    lines.append(f"equal: {same} of {len(rows)} seeds, at a record every {task.spec.record_every}")
+    return "\n".join([head, *lines]), rows, None
+
+
+def precisions(task: Task) -> Found:
+    """What TF32 and bfloat16 cost in exactness: losses against float64 on the same device."""
+    steps = 10 if task.quick else 50
+    found: dict[str, Any] = {}
+    losses: dict[str, Tensor] = {}
+    for precision in ("float64", "float32", "tf32", "bf16"):
+        spec = task.spec.with_(precision=precision, epochs=10**6, record_every=1)
+        try:
+            trainer = Trainer([spec], task.device)
+            trainer.advance(steps)
+        except SettingError as refused:
+            found[precision] = str(refused)
+            continue
+        losses[precision] = torch.stack(trainer.records.values["train_loss"]).double().cpu()
+        off = (losses[precision] / losses["float64"] - 1).abs().max().item()
+        seconds = per_call(lambda: trainer.advance(1), task.device, 0.2)  # noqa: B023
+        found[precision] = {"largest relative error of the loss": off, "ms a step": seconds * 1e3}
+    return "\n".join(f"{name}: {what}" for name, what in found.items()), found, None
+
+
+def capture(task: Task) -> Found:
+    """Epochs a second with and without a captured CUDA graph."""
+    found = {}
+    for size in (1, 4) if task.quick else (1, 10, 100):
+        for on in (True, False):
+            spec = task.spec.with_(epochs=10**9, record_every=1000, stop_after=None)
+            trainer = Trainer(grid(spec, seed=range(size)), task.device)
+            trainer._replay.possible = on and trainer._replay.possible
+            trainer.advance(5)
+            work = lambda: trainer.advance(10)  # noqa: B023, E731
+            found[f"{size} runs, {'captured' if on else 'not captured'}"] = 10 / per_call(
+                work, task.device, 0.1 if task.quick else 1.0
+            )
+    return "\n".join(f"{name}: {rate:.0f} epochs/s" for name, rate in found.items()), found, None
+
+
+def groups(task: Task) -> Found:
+    """Groups of 1 to 256 runs at p 113 against the two floors."""
+    sizes = (1, 2) if task.quick else (1, 4, 16, 64, 256)
+    spec = task.spec if task.quick else RunSpec()
+    rows = []
+    for size in sizes:
+        try:
+            rows += group_times(spec, str(task.device), [size], 0.05 if task.quick else 2.0)
+        except torch.OutOfMemoryError:
+            break
+
+    def draw(axes: Any) -> None:
+        axes.loglog([row["runs"] for row in rows], [row["run-epochs/s"] for row in rows], "o-")
+        axes.set(xlabel="runs in a group", ylabel="run-epochs a second")
+
+    return group_table(rows), rows, draw
+
+
+def parts_of_a_step(task: Task) -> Found:
+    """What we fear to be slow on a card, against another way to compute the same."""
+    d, tokens, rows = task.spec.model.d_model, 120, 500 if task.quick else 20_000
+    new: dict[str, Any] = {"device": task.device}
+    table = torch.randn(tokens, d, **new)
+    index = torch.randint(tokens, (rows, 5), **new)
+    weight, one = torch.rand(rows, 5, **new), torch.randn(rows, d, **new)
+    flat, whole = index[:, 0], torch.zeros(1, dtype=torch.long, **new)
+    hot = functional.one_hot(flat, tokens).to(table.dtype)
+    batches = Trainer([task.spec.with_(batch_size=20)], task.device)
+    some = next(iter(batches.batches(0)))  # pyright: ignore[reportOptionalCall]
+    step = batches.step.take(some)
+    ways: dict[str, Callable[[], object]] = {
+        "embedding_bag": lambda: functional.embedding_bag(
+            index, table, per_sample_weights=weight, mode="sum"
+        ),
+        "embedding_bag with all rows in one bag": lambda: functional.embedding_bag(
+            flat, table, offsets=whole, mode="sum"
+        ),
+        "the same by gather and sum over rows": lambda: table[flat].sum(dim=0),
+        "the first by gather and sum": lambda: torch.einsum("rp,rpd->rd", weight, table[index]),
+        "index_add_": lambda: torch.zeros_like(table).index_add_(0, flat, one),
+        "the same by a product with one-hot rows": lambda: hot.T @ one,
+        "a minibatch: its readers": lambda: batches.step.take(some),
+        "a minibatch: its gradient": lambda: step(0),
+    }
+    seconds = 0.05 if task.quick else 0.5
+    found = {name: per_call(way, task.device, seconds) * 1e6 for name, way in ways.items()}
+    return "\n".join(f"{name:42} {us:9.1f} us" for name, us in found.items()), found, None
+
+
+def profile(task: Task) -> Found:
+    """Which operations of 20 epochs of ten runs take the time."""
+    from torch.profiler import ProfilerActivity, profile
+
+    trainer = Trainer(grid(task.spec.with_(epochs=10**9), seed=range(10)), task.device)
+    trainer._replay.possible = False  # a captured graph hides its operations
+    trainer.advance(5)
+    cuda = task.device.type == "cuda"
+    kinds = [ProfilerActivity.CPU, *[ProfilerActivity.CUDA] * cuda]
+    with profile(activities=kinds) as seen:
+        trainer.advance(20)
+    order = "self_cuda_time_total" if cuda else "self_cpu_time_total"
+    table = seen.key_averages().table(sort_by=order, row_limit=20, max_name_column_width=40)
+    return table, {"sorted by": order}, None
+
+
+def headlines(task: Task) -> Found:
+    """The headline arms at p 113, five seeds each, and what they say; as far as time allows."""
+    start = task.spec if task.quick else RunSpec().with_(stop_after=0)
+    arms = {
+        "baseline": start,
+        "KL": start.with_(kl_strength=1.0),
+        "noise": start.with_(kl_strength=1.0, penalty_gradient="noise"),
+        "shuffled": start.with_(kl_strength=1.0, penalty_gradient="shuffled"),
+        "unordered": start.with_(split="unordered", train_fraction=0.7 if task.quick else 0.3),
+        # Rates at which each optimizer's rate x decay is AdamW's.
+        "Lion": start.with_(optimizer="lion", learning_rate=5e-4, weight_decay=2.0),
+        "Muon": start.with_(optimizer="muon", learning_rate=1e-3, update_scale="spectral"),
+    }
+    found: dict[str, Any] = {}
+    curves: dict[str, tuple[list[int], list[float]]] = {}
+    for number, (name, spec) in enumerate(arms.items()):
+        share = time.monotonic() + task.left / (len(arms) - number)
+        trainer = Trainer(grid(spec, seed=range(2 if task.quick else 5)), task.device)
+        while not trainer.done and time.monotonic() < share:
+            trainer.advance(20 * spec.record_every)
+        reached = [_reached(trainer, run) for run in range(len(trainer.specs))]
+        found[name] = {"epoch": trainer.epoch, "memorised, grokked": reached}
+        accuracy = torch.stack(trainer.records.values["test_accuracy"]).double().mean(1)
+        curves[name] = (trainer.records.epochs, accuracy.tolist())
+    base = [grok for _, grok in found["baseline"]["memorised, grokked"]]
+    lines = []
+    for name, arm in found.items():
+        groks = [grok for _, grok in arm["memorised, grokked"]]
+        earlier = [_sooner(grok, b) for grok, b in zip(groks, base, strict=True)]
+        said = f"sooner than the baseline: {earlier.count(True)} of {len(base)}"
+        said += f", undecided: {earlier.count(None)}"
+        arm["sooner"] = earlier
+        lines.append(f"{name:10} grokked at {groks} by epoch {arm['epoch']}; {said}")
+
+    def draw(axes: Any) -> None:
+        for name, (at, mean) in curves.items():
+            axes.plot(at, mean, label=name)
+        axes.set(xlabel="epoch", ylabel="test accuracy, mean over seeds", xscale="symlog")
+        axes.legend()
+
+    return "\n".join(lines), found, draw
+
+
+PARTS: Mapping[str, Callable[[Task], Found]] = {
+    "1-environment": environment,
+    "2-equality": equality,
+    "3-epochs": epochs,
+    "4-precisions": precisions,
+    "5-capture": capture,
+    "6-groups": groups,
+    "7-parts-of-a-step": parts_of_a_step,
+    "8-profile": profile,
+    "9-headlines": headlines,
+}
+"""The parts in their order: first what is short, and last what takes all the time that is left."""
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the parts; 1 if one of them failed or the device does not equal the CPU."""
+    parser = argparse.ArgumentParser(prog="python -m grokkit.bench.gpu", description=__doc__)
+    parser.add_argument("--out", type=Path, required=True, help="the folder for what is found")
+    parser.add_argument("--device", default="cuda", help="cuda, cuda:1, ... or cpu")
+    parser.add_argument("--quick", action="store_true", help="small numbers: is it alive?")
+    parser.add_argument("--minutes", type=float, default=8.0, help="begin no part after this")
+    given = parser.parse_args(argv)
+    device = torch.device(given.device)
+    if device.type == "cuda" and not torch.cuda.is_available():
+        print(f"device: got {given.device!r}; allowed: cpu, for there is no card", file=sys.stderr)
+        return 2
+    given.out.mkdir(parents=True, exist_ok=True)
+    task = Task(device, given.quick, time.monotonic() + 60 * given.minutes)
+    good = True
+    for name, part in PARTS.items():
+        if task.left < 0:
+            print(f"{name}: the time is up")
+            continue
+        started = time.monotonic()
+        try:
+            text, data, draw = part(task)
+        except Exception:  # the other parts may still say something
+            text, data, draw, good = traceback.format_exc(), {"failed": True}, None, False
+        seconds = time.monotonic() - started
+        about = (part.__doc__ or name).strip()
+        print(f"== {name} ({seconds:.1f} s): {about}\n{text}\n", flush=True)
+        write_whole(given.out / f"{name}.txt", f"{about}\n\n{text}\n".encode())
+        plain = {"part": name, "seconds": seconds, "found": data}
+        write_whole(given.out / f"{name}.json", json.dumps(plain, indent=1, default=str).encode())
+        if draw is not None:
+            _picture(draw, given.out / f"{name}.png")
+        good = good and not (name == "2-equality" and not data.get("equal"))
+    return int(not good)
+
+
+def _picture(draw: Callable[[Any], None], path: Path) -> None:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 4), layout="constrained")
+    draw(figure.add_subplot())
+    figure.savefig(path)
+
+
+def _apart(specs: list[RunSpec], device: torch.device, steps: int) -> float:
+    """The largest difference of the weights from the CPU's, of the largest weight."""
+    there, here = Trainer(specs, device), Trainer(specs)
+    for trainer in (there, here):
+        trainer.advance(steps)
+    ours, theirs = there.weights.flat.detach().cpu(), here.weights.flat.detach()
+    return ((ours - theirs).abs().max() / theirs.abs().max()).item()
+
+
+def _reached(trainer: Trainer, run: int) -> tuple[int | None, int | None]:
+    """The epochs at which a run's train and test accuracy first reached 0.99."""
+    found: list[int | None] = []
+    for name in ("train_accuracy", "test_accuracy"):
+        reached = torch.stack(trainer.records.values[name])[:, run].cpu() >= 0.99
+        last = trainer.records.ended.get(run, trainer.epoch)
+        at = [e for e, yes in zip(trainer.records.epochs, reached.tolist(), strict=True) if yes]
+        found.append(at[0] if at and at[0] <= last else None)
+    return found[0], found[1]
+
+
+def _sooner(one: int | None, other: int | None) -> bool | None:
+    """Whether one run grokked before another; None if neither did."""
+    if one is None or other is None:
+        return None if one is other else other is None
+    return one < other
+
+
+def _yes(good: bool) -> str:
+    return "equal" if good else "NOT EQUAL"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
