@@ -199,3 +199,47 @@ check.ex_1_4(informative_positions)
 #
 # Looking at averages is not enough: in a parity each single bit is worthless, and three
 # together decide everything. That is one reason why a network finds such a task hard.
+
+# %% [markdown] exercise="ex_1_5" difficulty=3 minutes=30
+# ## A split that hides nothing and gives nothing away
+#
+# Sums modulo an odd $p$, of all ordered pairs. Choose which `size` pairs are trained on, such that
+#
+# 1. nothing is given away: the mirror image of a train pair is a train pair, too;
+# 2. nothing is hidden: every number $0, \dots, p-1$ occurs in some train pair;
+# 3. no answer is new: every sum $0, \dots, p-1$ (modulo $p$) is that of some train pair.
+#
+# `size` is as small as $p + 3$, so drawing lots will not do. There is an idea that meets all three
+# at once with $p$ pairs. What is left then?
+
+
+# %%
+def fair_split(p, size):
+    """Train pairs without mirrored test pairs, that show every number and every sum.
+
+    Args:
+        p: the modulus, odd, 5 or more.
+        size: how many pairs, from p + 3 to p * p - p.
+
+    Returns:
+        A list of `size` different pairs (a, b) of numbers 0..p-1.
+    """
+    ### BEGIN SOLUTION
+    doubles = [(a, a) for a in range(p)]
+    couples = [(a, b) for a in range(p) for b in range(a)]
+    if (size - p) % 2:
+        doubles.remove((0, 0))
+        couples.sort(key=lambda one: one not in ((1, 0), (p - 1, 1)))
+    others = couples[: (size - len(doubles)) // 2]
+    return doubles + others + [(b, a) for a, b in others]
+    ### END SOLUTION
+
+
+# %%
+check.ex_1_5(fair_split)
+
+# %% [markdown] tags=["solution"]
+# The pairs $(a, a)$ are their own mirror images, there are $p$ of them, and $2a$ takes every value
+# modulo an odd $p$. Everything else comes in twos. If `size` has the wrong parity one double has to
+# go, say $(0, 0)$; then the number 0 and the sum 0 must come from two couples, $(1, 0)$ and
+# $(p - 1, 1)$, for example.

@@ -223,3 +223,33 @@ check.ex_2_4(a_table_gives, impossible)
 #
 # This is why grokkit's tasks can be learned with a fixed query, and why lesson 08 has one with a
 # query that changes.
+
+# %% [markdown] exercise="ex_2_5" difficulty=3 minutes=30
+# ## Two heads can
+#
+# No table can say "look at the first token if the two differ, else do not". Two tables can: let each
+# of two heads have one, and average their attention. Give both tables for the sequences `0 0 =`,
+# `0 1 =`, `1 0 =`, `1 1 =` (token 2 is the "="), such that in the average the first position has
+#
+# - at least 0.45 where the two tokens differ,
+# - at most 0.05 where they are the same.
+
+
+# %%
+### BEGIN SOLUTION
+apart = 20.0
+one_zero = torch.tensor([[0, apart, 0], [apart / 2, 1.5 * apart, 0], [0, 0, apart / 2]])
+zero_one = torch.tensor([[apart, 0, 0], [1.5 * apart, apart / 2, 0], [0, 0, apart / 2]])
+two_tables = (one_zero, zero_one)
+### STUB
+# two_tables = None  # two tables of scores, each a tensor [3 positions, 3 tokens]
+### END SOLUTION
+
+# %%
+check.ex_2_5(two_tables)
+
+# %% [markdown] tags=["solution"]
+# One score against another is a comparison, and a comparison can say "the first is 1 *and* the
+# second is 0": a 1 in first place beats a 0 in second place, a 1 there beats both, and a 0 in first
+# place loses to everything. The other head says it the other way round. "They differ" is the sum of
+# the two. An exclusive or takes two linear rules: the old story of the perceptron, told by softmax.

@@ -6,6 +6,8 @@
 # threshold on a network of your own. `check.ex_3_1.hint()` gives a hint, called again the next one.
 
 # %%
+import math
+
 import torch
 
 from grokkit.classroom import check
@@ -253,3 +255,44 @@ if check.ex_3_4.solved:
 # Two traps: `torch.linalg.matrix_norm(W)` without its 2 is the Frobenius norm, which is larger, and
 # a $\gamma$ made of it is too small. And the margin is about the *right* class: the best logit
 # minus the second best is never negative, so it hides the errors.
+
+# %% [markdown] exercise="ex_3_5" difficulty=3 minutes=30
+# ## Hardly ever looking
+#
+# (27) asks for the *sum* of two shares, $\alpha_i + \alpha'_i \ge \gamma$; $B_\gamma$ asks for each
+# of them, and is more than (27) needs. Show it: sequences of `length` bits and a "=" (token 2), of
+# which the first $k$ bits are informative. Give a table of scores with which
+#
+# - for every sequence, and every informative bit that is turned in it, (27) holds with $\gamma$;
+# - yet in some sequence some informative share is below `tiny`.
+
+
+# %%
+def seldom_looks(k, length, gamma, tiny):
+    """A table of scores that satisfies (27) for every pair and breaks B_gamma by far.
+
+    Args:
+        k: how many bits are informative, the first k.
+        length: how many bits there are, k or more; one more position holds the "=".
+        gamma: what the two shares must have together, below 1/k.
+        tiny: below this some informative share must be, above 0.
+
+    Returns:
+        The score of every token at every position, a float tensor [length + 1, 3].
+    """
+    ### BEGIN SOLUTION
+    loud = math.log(100 * length / (tiny * (1 / gamma - k)))
+    table = torch.zeros(length + 1, 3, dtype=torch.float64)
+    table[:k, 1], table[:k, 0] = loud, -loud
+    return table
+    ### END SOLUTION
+
+
+# %%
+check.ex_3_5(seldom_looks)
+
+# %% [markdown] tags=["solution"]
+# Let a 1 be loud and a 0 be silent. A bit that is turned is a 1 in one of the two sequences, and
+# there it shares the attention with at most $k - 1$ other ones: it has nearly $1/k$. In the other
+# sequence it may have nothing. So attention that looks at ones alone is enough to tell every pair
+# apart, and its least share is as small as one likes. That is how lesson 03's parity works.

@@ -7,6 +7,8 @@
 # called again the next one.
 
 # %%
+import math
+
 import numpy as np
 import torch
 
@@ -228,3 +230,62 @@ check.ex_4_4(no_error, no_passing, no_reach, no_match)
 # So a starved attention has four possible causes, and Lemma 5.1 is about the first. The third is a
 # trap of its own: attention that has run away from a position, as with the frozen MLP of lesson 04,
 # hears next to nothing from there, however wrong the answers are.
+
+# %% [markdown] exercise="ex_4_5" difficulty=3 minutes=30
+# ## How small can an error be?
+#
+# The linear bound says that the error $\|\mathrm{softmax}(z) - \mathrm{onehot}(y)\|$ is at *most*
+# $\sqrt2\,(1 - e^{-L})$. How small can it be, at the same loss $L$ and with $C$ classes? If it could
+# be 0, starvation could come with a large loss.
+#
+# 1. `error_ends`: the least and the most.
+# 2. `at_the_ends`: logits that reach them, for class 0 as the right one.
+
+
+# %%
+def error_ends(loss, classes):
+    """The least and the largest error at a loss.
+
+    Args:
+        loss: L in nats, above 0.
+        classes: C, 2 or more.
+
+    Returns:
+        Two numbers: least, most.
+    """
+    ### BEGIN SOLUTION
+    wrong = -math.expm1(-loss)
+    return wrong * math.sqrt(classes / (classes - 1)), wrong * math.sqrt(2)
+    ### END SOLUTION
+
+
+# %%
+def at_the_ends(loss, classes):
+    """Logits at which the error is least and largest.
+
+    Args:
+        loss: L in nats, above 0.
+        classes: C, 2 or more.
+
+    Returns:
+        Two tensors [class], of least and of largest error, whose loss for class 0 is L.
+    """
+    ### BEGIN SOLUTION
+    ahead = -math.log(math.expm1(loss))
+    spread = torch.zeros(classes, dtype=torch.float64)
+    spread[0] = ahead + math.log(classes - 1)
+    single = torch.full((classes,), -200.0, dtype=torch.float64)
+    single[0], single[1] = ahead, 0.0
+    return spread, single
+    ### END SOLUTION
+
+
+# %%
+check.ex_4_5(error_ends, at_the_ends)
+
+# %% [markdown] tags=["solution"]
+# The right class has the probability $e^{-L}$, so the error has $-(1 - e^{-L})$ there, and the other
+# classes share $1 - e^{-L}$. The sum of squares of numbers with a given sum is least if all are
+# equal, and largest if one has everything. So the error is linear in $1 - e^{-L}$ at *both* ends,
+# and the two are at most $\sqrt2$ apart: the square root of Lemma 5.1 is never reached. The loss is
+# small if and only if the error is.

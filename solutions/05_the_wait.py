@@ -254,3 +254,53 @@ if check.ex_5_4.solved:
 # its wait is longer than (5) says; nothing in its bracket says by how much, for its steps *could*
 # have opposed the decay altogether. What is missing in the theory is not a sharper inequality but
 # the direction of the steps.
+
+# %% [markdown] exercise="ex_5_5" difficulty=3 minutes=30
+# ## The norm stands still, the network does not
+#
+# A plateau of the norm looks like a network that has stopped. Refute it: give steps
+# $U_1, U_2, \dots$ with $W \leftarrow (1 - a)\,W - \eta\,U$ such that
+#
+# - after every step the norm is what it was at the beginning, to within a thousandth,
+# - no step is longer than $B$, which is above $w\,\|W\|$ by a tenth or more,
+# - at the end $W$ stands at a right angle to where it began (or beyond).
+
+
+# %%
+def turning_steps(W, eta, w, longest_step):
+    """Steps that hold the norm and turn the weights by a right angle.
+
+    Args:
+        W: the weights, a float tensor [out, in] with two entries or more, not all 0.
+        eta: the learning rate.
+        w: the weight-decay setting; eta * w is at most 0.5.
+        longest_step: B, at least 1.1 * w * |W|.
+
+    Returns:
+        The steps, a list of tensors of the shape of W, 100,000 at most.
+    """
+    ### BEGIN SOLUTION
+    start, norm = W.double(), W.double().norm()
+    side = torch.zeros_like(start).flatten()
+    side[start.abs().argmin()] = 1.0
+    side = side.view_as(start) - (side.view_as(start) * start).sum() / norm**2 * start
+    side *= norm / side.norm()
+    across = math.sqrt(longest_step**2 - (w * norm) ** 2) * eta / (2 * norm)
+    count = math.ceil(math.pi / 2 / min(across, eta * w))
+    at = [
+        math.cos(x) * start + math.sin(x) * side
+        for x in (torch.arange(count + 1) * math.pi / 2 / count).tolist()
+    ]
+    return [((1 - eta * w) * at[i] - at[i + 1]) / eta for i in range(count)]
+    ### END SOLUTION
+
+
+# %%
+check.ex_5_5(turning_steps)
+
+# %% [markdown] tags=["solution"]
+# Choose the way first and the steps afterwards: let $W$ go along a circle, and solve
+# $W_{t+1} = (1 - a) W_t - \eta U_t$ for $U_t$. Outwards a step has to give back what decay takes,
+# $w\,\|W\|$; what is left of $B$ goes sideways, and the smaller the angle of a step, the more steps
+# it takes. Nothing in the norm tells such a network from one at rest, so the end of a plateau need
+# not be where the norm begins to fall.

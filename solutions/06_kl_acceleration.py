@@ -326,3 +326,48 @@ if check.ex_6_4.solved:
 # slope comes out quite different: the others lie closer to a line of their own. A fit whose slope
 # hangs on one point has not been tested by the others. $R^2$ does not say which point that is;
 # leaving points out does.
+
+# %% [markdown] exercise="ex_6_5" difficulty=3 minutes=20
+# ## A control that cannot help
+#
+# Noise may point the right way by chance, and signs that are shuffled may, too. Build a stand-in for
+# the prior's pull on the *scores* that certainly says nothing of it. In every example it is
+#
+# - as long as the pull,
+# - at a right angle to it,
+# - a gradient through a softmax: its entries sum to 0,
+# - and 0 where the pull is 0.
+#
+# (An example has three positions or more. Why would two not do?)
+
+
+# %%
+def blind_pull(pull):
+    """A stand-in as long as the pull that does not have any of its direction.
+
+    Args:
+        pull: the gradient on the scores, each row with the sum 0, a float tensor [example, pos].
+
+    Returns:
+        [example, pos].
+    """
+    ### BEGIN SOLUTION
+    corner = torch.zeros_like(pull)
+    corner.scatter_(1, pull.abs().argmin(dim=1, keepdim=True), 1.0)
+    corner -= corner.mean(dim=1, keepdim=True)
+    length = pull.norm(dim=1, keepdim=True)
+    along = pull / length.clamp_min(1e-30)
+    corner -= (corner * along).sum(dim=1, keepdim=True) * along
+    return corner / corner.norm(dim=1, keepdim=True) * length
+    ### END SOLUTION
+
+
+# %%
+check.ex_6_5(blind_pull)
+
+# %% [markdown] tags=["solution"]
+# Take any direction, take the mean off (so that it sums to 0), take off what lies along the pull
+# (Gram and Schmidt), and give it the length. Both can be done one after the other, for the pull sums
+# to 0 itself. With two positions the vectors of sum 0 are a line, and nothing on it is at a right
+# angle to the pull. To first order such a stand-in leaves the KL as it is: what it does to a run, the
+# direction cannot have done.

@@ -236,3 +236,43 @@ check.ex_7_4(same_network)
 # Why should it work at all, then? Weight decay does not let a network stay in such a disguise: of
 # all ways to write a function it prefers that with the least squares, in which both sides of a
 # unit are equally long.
+
+# %% [markdown] exercise="ex_7_5" difficulty=3 minutes=25
+# ## Any order you like
+#
+# Exercise 7.4 puts one unit first in line. Go further: given *any* order of the hidden units, write the
+# same network so that magnitude pruning of $W_1$ takes whole units, in that order: every incoming
+# weight of the first is smaller than every one of the second, and so on.
+
+
+# %%
+def pruned_in_this_order(W_1, b_1, W_2, order):
+    """The same function, whose units are pruned one by one in a given order.
+
+    Args:
+        W_1: a float tensor [embed, hidden], no entry 0.
+        b_1: [hidden].
+        W_2: [hidden, class].
+        order: the hidden units, the first to be pruned first, a list.
+
+    Returns:
+        New W_1, b_1 and W_2.
+    """
+    ### BEGIN SOLUTION
+    factors, reached = torch.ones_like(b_1), 0.0
+    for unit in order:
+        column = W_1[:, unit].abs()
+        factors[unit] = max(2 * reached / column.min(), 1 / column.max())
+        reached = factors[unit] * column.max()
+    return W_1 * factors, b_1 * factors, W_2 / factors[:, None]
+    ### END SOLUTION
+
+
+# %%
+check.ex_7_5(pruned_in_this_order)
+
+# %% [markdown] tags=["solution"]
+# Each unit has a factor of its own, and may have any above 0. Go through the order and let the least
+# entry of a column be above the largest of the one before. So a magnitude mask over units is no
+# statement about the function at all: *every* order of pruning is that of some network that computes
+# the same. What makes it one is the training, which chose this network among all of them.

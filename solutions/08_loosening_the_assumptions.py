@@ -214,3 +214,46 @@ if check.ex_8_4.solved:
 # alone does it as well.
 #
 # KL to the oracle breaks the first: it is silent at the oracle only.
+
+# %% [markdown] exercise="ex_8_5" difficulty=3 minutes=25
+# ## Everybody takes turns
+#
+# Averages over a data set are what one usually looks at. Build heads of which all averages lie: give
+# the attention of $k$ heads in $k$ sequences, the first $k$ of whose `length` positions are
+# informative, such that
+#
+# - in every sequence (55) holds: the summed mass of every informative position is 0.9 or more;
+# - averaged over the sequences, every head gives the same to every informative position;
+# - yet in no sequence does any head look at two of them: all but one have less than `tiny`.
+
+
+# %%
+def taking_turns(k, length, tiny):
+    """Attention of k heads that share the work anew in every sequence.
+
+    Args:
+        k: how many positions are informative, the first k; and how many heads and sequences.
+        length: how many positions, k or more.
+        tiny: what a head may give to an informative position that is not its own, above 0.
+
+    Returns:
+        alpha, a float tensor [k sequences, length, k heads].
+    """
+    ### BEGIN SOLUTION
+    crumb = min(tiny, 0.05) / (2 * length)
+    attention = torch.full((k, length, k), crumb, dtype=torch.float64)
+    for sequence in range(k):
+        for head in range(k):
+            attention[sequence, (sequence + head) % k, head] = 1 - (length - 1) * crumb
+    return attention
+    ### END SOLUTION
+
+
+# %%
+check.ex_8_5(taking_turns)
+
+# %% [markdown] tags=["solution"]
+# Let head $h$ take position $h + n$ (modulo $k$) in sequence $n$: in each sequence every position has
+# its head, and each head has been everywhere in the end. Whoever averages the maps of a head over
+# the data sees a head that looks evenly at all of $I^*$, and whoever looks at one sequence sees a
+# head that stares. Neither is what the heads do. So look at (55) sequence by sequence, and summed.

@@ -332,3 +332,66 @@ if check.ex_9_1.solved and check.ex_9_4.solved:
 #
 # Without the column of chance, 1.3 shared frequencies would look like a finding. Whoever counts
 # agreement has to say how much of it costs nothing.
+
+# %% [markdown] exercise="ex_9_5" difficulty=3 minutes=30
+# ## Why more than one?
+#
+# For a prime $p$ one frequency is enough to add: with the logits
+# $\sum_{k \in K} \cos(\omega_k (a + b - c))$ the right class $c = (a + b) \bmod p$ is always ahead.
+# Why do networks use several?
+#
+# 1. `lead`: by how much is the right class ahead of the best wrong one?
+# 2. `best_frequencies`: which $m$ frequencies have the largest lead? (Of several as good, any.)
+
+
+# %%
+def lead(p, frequencies):
+    """The least margin of an adder by waves of height 1.
+
+    Args:
+        p: the modulus, a prime above 3.
+        frequencies: K, a list of different numbers from 1 to p // 2.
+
+    Returns:
+        The right logit minus the best wrong one, a number.
+    """
+    ### BEGIN SOLUTION
+    off = np.arange(1, p)
+    waves = [np.cos(2 * np.pi * k * off / p) for k in frequencies]
+    return len(waves) - np.sum(waves, axis=0).max()
+    ### END SOLUTION
+
+
+# %%
+def best_frequencies(p, m):
+    """The frequencies of the adder that is furthest ahead.
+
+    Args:
+        p: the modulus, a prime above 3, at most 43.
+        m: how many frequencies, from 1 to 3.
+
+    Returns:
+        A list of m different numbers from 1 to p // 2.
+    """
+    ### BEGIN SOLUTION
+    others = itertools.combinations(range(2, p // 2 + 1), m - 1)
+    return max(([1, *rest] for rest in others), key=lambda some: lead(p, some))
+    ### END SOLUTION
+
+
+# %%
+check.ex_9_5(lead, best_frequencies)
+
+# %%
+if check.ex_9_5.solved:
+    for m in (1, 2, 3):
+        print(
+            f"{m} of modulo 43: {best_frequencies(43, m)}, {lead(43, best_frequencies(43, m)):.3f} ahead"
+        )
+
+# %% [markdown] tags=["solution"]
+# The margin depends on $d = a + b - c$ alone, and is $\sum_k (1 - \cos \omega_k d)$. With one frequency it
+# is $1 - \cos(2\pi/p)$ whichever it is, for multiplying all $d$ with $k$ only changes their order: next to
+# nothing for a large $p$. A few frequencies that are not small multiples of each other never come
+# near 0 at the same $d$. By the same renumbering one of the best may be taken to be 1, which leaves
+# fewer to try. Weight decay makes a lead expensive, and several waves buy it cheaper than a high one.

@@ -247,3 +247,54 @@ if check.ex_10_4.solved:
 # The plan is not forbidden. It finds more of what is there, too. It has a price, and now you can
 # say which, *before* you begin: that is what a seal is for. (An effect size is the better
 # protection, as lesson 10 has shown.)
+
+# %% [markdown] exercise="ex_10_5" difficulty=3 minutes=35
+# ## Looking early without paying for it
+#
+# Exercise 10.4 showed what it costs to look early under the rule of four fifths. Make a rule that may
+# look early and keeps its word: choose for every look how many yes are needed, before the first run,
+# such that
+#
+# - by luck (every seed says yes with 1/2) the claim holds at *some* look with a chance of at most
+#   `luck`,
+# - an effect in nine of ten seeds is found, at some look, with a chance of at least 0.8,
+# - and such an effect is found *before the last look* with a chance of at least 0.5.
+
+
+# %%
+def needed_at(looks, luck):
+    """How many yes are needed at each look.
+
+    Args:
+        looks: the numbers of seeds at which one looks, an ascending list.
+        luck: the most that the chance of a yes by luck may be.
+
+    Returns:
+        A list of whole numbers, one for each look. A number above that of the seeds: no look.
+    """
+    ### BEGIN SOLUTION
+    spent, chances, needed = 0.0, {0: 1.0}, []
+    for n in range(1, looks[-1] + 1):
+        tossed = {}
+        for yes, chance in chances.items():
+            for more in (0, 1):
+                tossed[yes + more] = tossed.get(yes + more, 0.0) + chance / 2
+        chances = tossed
+        if n in looks:
+            border = n + 1
+            while border > 0 and spent + chances.get(border - 1, 0.0) <= luck:
+                border -= 1
+                spent += chances.pop(border, 0.0)
+            needed.append(border)
+    return needed
+    ### END SOLUTION
+
+
+# %%
+check.ex_10_5(needed_at)
+
+# %% [markdown] tags=["solution"]
+# There is a budget of luck, and every look spends some of it. Go through the seeds as in 10.4, and at each
+# look lower the border as far as the budget allows; whoever has said yes is out, and does not
+# spend twice. To spend all that one can at the first look is only one way (medicine has others, with
+# names: Pocock's, O'Brien and Fleming's); all that matters is that the plan was made *before*.

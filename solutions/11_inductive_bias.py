@@ -327,3 +327,60 @@ if check.ex_11_4.solved:
 #
 # "Predicts" needs both, in runs that were not used to find the rule. Lesson 11 has claims for each half;
 # look at what became of them before you use the word.
+
+# %% [markdown] exercise="ex_11_5" difficulty=3 minutes=25
+# ## How far can an average mislead?
+#
+# Exercise 11.2's map entropy averages the heads before it takes the entropy. If you are told how sharp
+# each head is, how far can the map be from them?
+#
+# 1. `room`: for heads of one example with the attention given, the least and the most that the map's
+#    entropy can be for *any* heads with the same entropies, whatever the number of positions.
+# 2. `furthest`: reach the most. Give `heads` heads that look evenly at `spread` positions each.
+
+
+# %%
+def room(attention):
+    """Between which bounds the entropy of the averaged map lies, from the heads' entropies alone.
+
+    Args:
+        attention: of one example, an array [head, pos], every row sums to 1.
+
+    Returns:
+        Two numbers in nats: least, most.
+    """
+    ### BEGIN SOLUTION
+    logs = np.log(np.where(attention > 0, attention, 1))
+    own = -(attention * logs).sum(axis=1).mean()
+    return own, own + np.log(len(attention))
+    ### END SOLUTION
+
+
+# %%
+def furthest(heads, spread, length):
+    """Heads whose averaged map is as far from them as it can be.
+
+    Args:
+        heads: how many.
+        spread: at how many positions each head looks, evenly.
+        length: the number of positions, heads * spread or more.
+
+    Returns:
+        attention, an array [head, pos].
+    """
+    ### BEGIN SOLUTION
+    attention = np.zeros((heads, length))
+    for head in range(heads):
+        attention[head, head * spread : (head + 1) * spread] = 1 / spread
+    return attention
+    ### END SOLUTION
+
+
+# %%
+check.ex_11_5(room, furthest)
+
+# %% [markdown] tags=["solution"]
+# Entropy is concave, so averaging cannot lower it: the least is the mean of the heads' entropies,
+# which heads that agree reach. At most the map tells in addition *which* head it was, and that is
+# $\log H$ nats: the most, which heads that share no position reach. So of eight heads a map entropy of
+# two nats may mean that each head looks at one position, or that each looks at seven.

@@ -293,3 +293,36 @@ if check.ex_12_1.solved and check.ex_12_4.solved:
 # many and compared it with one that had no choice.
 #
 # A null has to do *everything* that was done to the thing itself, the choosing as well.
+
+# %% [markdown] exercise="ex_12_5" difficulty=3 minutes=25
+# ## Everybody nearer, nobody a neighbour
+#
+# "MED fell all through the training, so the embedding became more uniform." Refute it as sharply as one
+# can: given an embedding, write a later one in which *every* two numbers are nearer to each other than
+# before (so MED falls at every step), and in which no order is left: the relative MED is 1 at every
+# step, to within a hundredth.
+
+
+# %%
+def nearer_without_order(embedding):
+    """An embedding that is nearer in every pair, and has no order.
+
+    Args:
+        embedding: a float tensor [number, embed], no two rows alike.
+
+    Returns:
+        A float tensor [number, embed]; you choose the width.
+    """
+    ### BEGIN SOLUTION
+    away = torch.pdist(embedding.double()).min()
+    return 0.5 * away * torch.eye(len(embedding), dtype=torch.float64)
+    ### END SOLUTION
+
+
+# %%
+check.ex_12_5(nearer_without_order)
+
+# %% [markdown] tags=["solution"]
+# Let all distances be equal, and below the least that there was: the corners of a simplex. Weight decay
+# does a part of this by itself: everything comes nearer. So the fall of MED over a training shows
+# that something shrinks. Whether an order appears is told by the relative MED, against its null.

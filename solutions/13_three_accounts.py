@@ -7,6 +7,7 @@
 
 # %%
 import itertools
+import math
 
 import numpy as np
 
@@ -162,7 +163,7 @@ check.ex_13_3(agreement, by_luck)
 # %% [markdown] tags=["solution"]
 # Four seeds of four signals have $24^4 = 331{,}776$ orders; holding the first seed still leaves
 # $24^3 = 13{,}824$, each equally likely, and changes no chance. `kendall_w` in
-# [`grokkit/diagnostics/concordance.py`](../grokkit/diagnostics/concordance.py) goes further: only the
+# [`grokkit/diagnostics/order.py`](../grokkit/diagnostics/order.py) goes further: only the
 # *sums* of the ranks matter, and sorted sums are few.
 #
 # The 1e-9 is for sums that are equal and have been rounded differently.
@@ -233,3 +234,64 @@ check.ex_13_4(impostor, verdict)
 # A control has its own blind spot. It tells you that the signal is not *only* time, or decay, or whatever
 # run and control have in common. It does not tell you that the signal is the cause. For that one
 # must take hold of it and move it, as lesson 06 does with attention.
+
+# %% [markdown] exercise="ex_13_5" difficulty=3 minutes=20
+# ## How many seeds must agree?
+#
+# Before an experiment one wants to know how many seeds it takes. $n$ signals; if all is luck every order is
+# equally likely in every seed. What is the least number of seeds such that, by luck alone,
+#
+# 1. `seeds_for_an_order`: *all* seeds show one and the same order, whichever, with a chance of at most
+#    `luck`;
+# 2. `seeds_for_a_winner`: all seeds have the same signal first, whichever, with a chance of at most
+#    `luck`?
+#
+# The numbers are to be right at the border, too: a chance of exactly `luck` is enough.
+
+
+# %%
+def seeds_for_an_order(n, luck):
+    """How many seeds it takes until a common order is no luck.
+
+    Args:
+        n: how many signals, 2 or more.
+        luck: the most that the chance may be, a fraction above 0 and below 1.
+
+    Returns:
+        A whole number of seeds.
+    """
+    ### BEGIN SOLUTION
+    seeds = 1
+    while math.factorial(n) ** (seeds - 1) < 1 / luck:
+        seeds += 1
+    return seeds
+    ### END SOLUTION
+
+
+# %%
+def seeds_for_a_winner(n, luck):
+    """How many seeds it takes until a common winner is no luck.
+
+    Args:
+        n: how many signals, 2 or more.
+        luck: the most that the chance may be, a fraction above 0 and below 1.
+
+    Returns:
+        A whole number of seeds.
+    """
+    ### BEGIN SOLUTION
+    seeds = 1
+    while n ** (seeds - 1) < 1 / luck:
+        seeds += 1
+    return seeds
+    ### END SOLUTION
+
+
+# %%
+check.ex_13_5(seeds_for_an_order, seeds_for_a_winner)
+
+# %% [markdown] tags=["solution"]
+# The first seed may show anything: it only says *which* order the others have to have. So the chance is
+# $(1/n!)^{m-1}$ and not $(1/n!)^m$, and for a winner $(1/n)^{m-1}$. Whoever names the order, or the winner,
+# *before* the first run needs one seed less: that is what a prediction is worth. With seven signals two
+# seeds that agree in everything are rare enough; for a common winner it takes three.

@@ -2,8 +2,8 @@
 
 ``python -m grokkit.classroom.mutants 3`` changes each solution of chapter 3 in one place at a
 time (an operator, a norm, an axis, a sign, a constant, a comparison, an off by one), hands each
-mutant to its check, and lists those that pass. None may, but those with a :func:`reason`: other right answers, declared in
-:mod:`grokkit.classroom.checks.equivalent`.
+mutant to its check, and lists those that pass. None may, but those with a :func:`reason`: other
+right answers, declared in :mod:`grokkit.classroom.checks.equivalent`.
 
 It runs the solutions of a checkout, in this process; a mutant has :data:`SECONDS` of CPU time.
 """
@@ -30,7 +30,7 @@ from grokkit.classroom.exercises import source as sources
 from grokkit.classroom.exercises.generate import SOLUTIONS
 from grokkit.classroom.exercises.source import Chapter, Exercise
 
-SECONDS = 3.0
+SECONDS = 1.0
 """CPU time of one mutant; one that takes longer is stopped, and counts as refused."""
 
 _BINARY: dict[type, list[type]] = {

@@ -67,8 +67,9 @@ def reproduce(
     for row in rows:
         if not row.arms(size, seeds) and seeds not in (None, row.seeds):
             refuse("seeds", seeds, f"{row.seeds} for {row.name}, which trains none")
-        if record and row.kept_with is not None:
-            refuse("record", row.name, f"{row.kept_with}: its recording has these runs, too")
+        if record and row.arms(size) and not experiments.own_specs(row, size):
+            others = ", ".join(row.shares_recording_of)
+            refuse("record", row.name, f"{others}: whose recordings have these runs, too")
         if record and seeds not in (None, row.seeds):
             refuse("seeds", seeds, f"{row.seeds} with --record {row.name}")
     if folder.exists() and not folder.is_dir():

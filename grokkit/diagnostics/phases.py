@@ -79,13 +79,13 @@ def phase_borders(history: "xr.Dataset") -> "xr.DataArray":
     Borders never run backward. Where understanding comes first (a task can be solved
     without looking at all of I*), border 2|3 is moved down to 3|4, and phase 3 is empty.
     So the length of phase 2 is the wait for structure and that of phase 3 the wait after
-    it: with constant distractors, or a strong prior, phase 2 is empty and the wait is all
-    the norm's.
+    it: with constant distractors, or a strong prior, phase 2 is empty.
 
     Why so: levels are relative to the run, for memorising leaves a divergence from 0.04
     to 2.3 and a test accuracy from chance to 0.5 (mirrored pairs) depending on the task.
     Halves need no tuning. A change must last 100 epochs, not for ever, so that a late
-    spike of the loss moves no border and later records never change an earlier one.
+    spike of the loss moves no border. A border is named only when these 100 epochs and the
+    next record have been seen, so later records never change an earlier one.
 
     Args:
         history: with ``train_accuracy``, ``test_accuracy`` and ``kl`` over (..., epoch);
@@ -170,10 +170,13 @@ def _first_lasting(
     recorded: Bool[np.ndarray, " epoch"],
     start: int,
 ) -> Any:
-    """The first epoch from ``start`` on at which something holds, and goes on for a while."""
-    for now in range(start, len(epoch)):
-        later = np.arange(now, len(epoch))
-        window = later[(epoch[later] <= epoch[now] + HOLD) | (later <= now + 1)]
+    """The first epoch from ``start`` on at which something holds, and is seen to go on."""
+    last = int(np.flatnonzero(recorded)[-1])
+    for now in range(start, last):
+        if epoch[last] < epoch[now] + HOLD:
+            break  # whether it goes on is not known yet
+        window = (epoch >= epoch[now]) & (epoch <= epoch[now] + HOLD)
+        window[now + 1] = True
         if recorded[now] and holds[window].all():
             return epoch[now]
     return np.nan

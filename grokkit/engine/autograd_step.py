@@ -14,7 +14,7 @@ from torch import Tensor
 
 from grokkit.core.loss import cross_entropy
 from grokkit.engine.priors import Penalty
-from grokkit.model import QK_WEIGHTS, Batch, Parameters, Transformer, of_kinds
+from grokkit.model import Batch, Parameters, Transformer
 from grokkit.model.attention import Attention, Scores
 from grokkit.model.spec import ModelSpec
 
@@ -104,8 +104,8 @@ class AutogradStep:
         if control is None:
             self._fill(total + added)
         else:
-            # The true gradient of the penalty only says how large its stand-in is.
-            inner = self._gradient(added, of_kinds(self.weights, QK_WEIGHTS), keep=True)
+            # The penalty's own gradient says how large its stand-in is on each array.
+            inner = self._reached(added, control.names(self.weights))
             self._fill(total)
             for name, value in control(inner, epoch).items():
                 self.weights.gradient[name].add_(value)
@@ -127,16 +127,15 @@ class AutogradStep:
 
     def _fill(self, objective: Float[Tensor, ""]) -> None:
         """Write the objective's gradient into the weights' ``flat_grad``."""
-        for name, grad in self._gradient(objective, tuple(self.weights)).items():
+        leaves = list(self.weights.values())
+        grads = torch.autograd.grad(objective, leaves, materialize_grads=True)
+        for name, grad in zip(self.weights, grads, strict=True):
             self.weights.gradient[name].copy_(grad)
 
-    def _gradient(
-        self, value: Float[Tensor, ""], names: tuple[str, ...], keep: bool = False
-    ) -> dict[str, Tensor]:
-        """The gradient with respect to some parameters; 0 where there is no dependence."""
+    def _reached(self, value: Float[Tensor, ""], names: tuple[str, ...]) -> dict[str, Tensor]:
+        """The gradient of a value with respect to those parameters that it depends on."""
+        if not value.requires_grad:
+            return {}
         leaves = [self.weights[name] for name in names]
-        if value.requires_grad:
-            grads = torch.autograd.grad(value, leaves, retain_graph=keep, materialize_grads=True)
-        else:
-            grads = [torch.zeros_like(leaf) for leaf in leaves]
-        return dict(zip(names, grads, strict=True))
+        grads = torch.autograd.grad(value, leaves, retain_graph=True, allow_unused=True)
+        return {name: grad for name, grad in zip(names, grads, strict=True) if grad is not None}

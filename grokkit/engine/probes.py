@@ -17,8 +17,9 @@ from grokkit.diagnostics import capacity, starvation, structure
 from grokkit.diagnostics.collapse import softmax_collapse
 from grokkit.diagnostics.queries import per_query
 from grokkit.diagnostics.separability import logit_margins, value_radius
-from grokkit.diagnostics.starvation_bounds import starvation_bounds, starvation_exponent
+from grokkit.diagnostics.starvation import starvation_bounds, starvation_exponent
 from grokkit.diagnostics.variance import score_variance
+from grokkit.engine import update_probes
 from grokkit.engine.autograd_step import StepOutput
 from grokkit.model import Batch, ModelSpec, Parameters, Transformer
 from grokkit.model.attention import Activations
@@ -79,6 +80,7 @@ MEANING: Mapping[str, str] = {
     "query_entropy": "entropy of attention, over train examples with the query there; nats",
     "query_kl": "KL(oracle || attention), over train examples with the query there; nats",
     "query_score_gradient": "norm of dCE_i/dscores, over train examples with the query there",
+    **update_probes.MEANING,
 }
 """What each record is, and its unit; goes into the History.
 

@@ -68,6 +68,8 @@ class RunSpec(Spec):
             stayed there at every record; None: never stop early.
         features: whether to record what other accounts of grokking look at, too:
             :mod:`grokkit.engine.feature_probes`. It changes no training.
+        updates: whether to record how far a step moves each part of the model, too:
+            :mod:`grokkit.engine.update_probes`. It changes no training.
         precision: ``float32``; ``float64``; ``tf32``: float32 with a GPU's TF32 products;
             ``bf16``: float32 with the largest products in bfloat16.
     """
@@ -88,14 +90,16 @@ class RunSpec(Spec):
     stop_after: int | None = None
     precision: Precision = "float32"
     features: bool = field(default=False, metadata=OMIT_IF_DEFAULT)
+    updates: bool = field(default=False, metadata=OMIT_IF_DEFAULT)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.batch_size is not None:
             check_int("batch_size", self.batch_size, 1)
         check_choice("precision", self.precision, PRECISIONS)
-        if not isinstance(self.features, bool):
-            refuse("features", self.features, "True, False")
+        for name in ("features", "updates"):
+            if not isinstance(getattr(self, name), bool):
+                refuse(name, getattr(self, name), "True, False")
         self.prior.check(self)
 
     def check(self) -> None:
@@ -121,7 +125,7 @@ class RunSpec(Spec):
         kinds = [type(one) for one in parts]
         fixed = [tuple(v for v in astuple(one) if not is_number(v)) for one in parts]
         rest = (self.epochs, self.batch_size, self.record_every, self.stop_after, self.precision)
-        return (self.task, self.model, *kinds, *fixed, *rest, self.features)
+        return (self.task, self.model, *kinds, *fixed, *rest, self.features, self.updates)
 
     def epoch_seconds(self) -> float:
         """About the seconds of an epoch on one core, within a factor of three.

@@ -30,6 +30,7 @@ from grokkit.engine.records import Records
 from grokkit.engine.spec import RunSpec
 from grokkit.engine.spec_kinds import TRANSFORMER, register_trainer
 from grokkit.engine.ticket import TicketMask
+from grokkit.engine.update_probes import UpdateProbes
 from grokkit.errors import refuse
 from grokkit.model import Batch, Layout, Parameters, initialise
 
@@ -111,6 +112,7 @@ class Trainer:
         if spec.features:
             p = getattr(spec.task, "p", None)
             self.feature_probes = FeatureProbes(self.probes.train_model, self.weights, p)
+        self.update_probes = UpdateProbes(self.weights, self.optimizer) if spec.updates else None
         self.epoch = 0
         self.records = Records()
         self.seconds = 0.0
@@ -122,6 +124,7 @@ class Trainer:
         self._clock = torch.zeros((), dtype=torch.long, device=self.device)
         steady = isinstance(self.step, AnalyticStep) and self.step.steady
         steady = steady and self.batches is None and self.accelerator is None
+        steady = steady and self.update_probes is None
         # An optimizer of somebody's own may look at a value, which nothing captured can.
         steady = steady and type(spec.optimizer).__module__.startswith("grokkit.")
         self._replay = Replay(self.device, steady)
@@ -206,7 +209,10 @@ class Trainer:
         if recording or self.batches is None:
             output = self._differentiate(self.step, recording)
             if recording:
-                self.records.add(self.epoch, self.probes(output, self.feature_probes))
+                record = self.probes(output, self.feature_probes)
+                if self.update_probes is not None:
+                    record |= self.update_probes()
+                self.records.add(self.epoch, record)
                 self._end_runs()
         return recording
 
@@ -233,7 +239,14 @@ class Trainer:
         """One optimizer step with the gradient that is there."""
         if self.accelerator is not None:
             self.accelerator()
+        spec, probes = self.specs[0], self.update_probes
+        last = self.epoch + 1
+        measured = last % spec.record_every == 0 or last == spec.epochs
+        if probes is not None and measured:
+            probes.before()
         self.optimizer.step()
+        if probes is not None and measured:
+            probes.after()
         if self._ticket is not None:
             self._ticket.mask_weights()
         if self._sphere is not None:
@@ -254,6 +267,8 @@ class Trainer:
         tensors |= {f"accelerator/{name}": value for name, value in self._filter_state().items()}
         tensors |= {} if self._ticket is None else self._ticket.state()
         tensors |= self.records.tensors()
+        if self.update_probes is not None:
+            tensors["moved"] = self.update_probes.moved
         tensors |= {f"final/{run}": row for run, row in self._final.items()}
         return facts, tensors
 
@@ -271,6 +286,8 @@ class Trainer:
                 value.copy_(tensors[f"accelerator/{name}"])
             if self._ticket is not None:
                 self._ticket.pruned.copy_(tensors["pruned"])
+            if self.update_probes is not None:
+                self.update_probes.moved.copy_(tensors["moved"])
         self.records = Records.of(facts, tensors, self.device)
         self._final = {run: tensors[f"final/{run}"].to(self.device) for run in self.records.ended}
 

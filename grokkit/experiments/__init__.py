@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from grokkit.engine import Spec
 from grokkit.errors import check_choice
 from grokkit.experiments import (
     again,
@@ -24,6 +25,7 @@ from grokkit.experiments import (
     distractors,
     four_phases,
     geometry,
+    headlines,
     holes,
     inductive_bias,
     kl_acceleration,
@@ -39,6 +41,7 @@ from grokkit.experiments import (
     three_accounts,
     tickets,
     uniformity,
+    wait,
 )
 from grokkit.experiments.claims import VERDICTS, Claim, Part, Result, Verdict, verdict_of
 from grokkit.experiments.evidence import Evidence, MissingArm
@@ -55,6 +58,11 @@ ROWS: Mapping[str, Row] = MappingProxyType(
     {
         row.name: row
         for row in (
+            # What the course rests on, on fresh seeds.
+            headlines.ROW,
+            headlines.STRUCTURE,
+            headlines.CONTROLS,
+            wait.ROW,
             # The structural account, arXiv 2605.15787, in the order of its figures.
             four_phases.ROW,
             norm_vs_structure.ROW,
@@ -104,6 +112,12 @@ def row(name: str) -> Row:
     return ROWS[name]
 
 
+def own_specs(row: Row, size: Size = "classroom") -> list[Spec]:
+    """The runs of a row that no recording of another row holds."""
+    shared = {spec for name in row.shares_recording_of for spec in ROWS[name].specs(size)}
+    return [spec for spec in row.specs(size) if spec not in shared]
+
+
 def recorded(name: str, size: Size = "classroom") -> "xr.Dataset | None":
     """The recorded runs of a row, with a run coordinate ``arm``; None where there are none.
 
@@ -112,16 +126,20 @@ def recorded(name: str, size: Size = "classroom") -> "xr.Dataset | None":
         ValueError: the file is damaged.
     """
     from grokkit import runs
+    from grokkit.runtime.history import join
 
-    own = row(name)
-    file = name_at(own.kept_with or own.name, size)
-    if file not in runs.names():
-        return None
-    history = runs.load(file)
-    if own.kept_with is not None:
-        mine = set(own.specs(size))
-        history = history.isel(run=[spec in mine for spec in any_specs_of(history)])
-    return own.label(history, size)
+    own, there, parts = row(name), runs.names(), []
+    files = [name_at(one, size) for one in (*own.shares_recording_of, own.name)]
+    if not own.shares_recording_of:
+        return own.label(runs.load(name_at(name, size)), size) if files[0] in there else None
+    missing = set(own.specs(size))
+    for file in [one for one in files if one in there]:
+        history = runs.load(file)
+        mine = [spec in missing for spec in any_specs_of(history)]
+        if any(mine):
+            parts.append(history.isel(run=mine))
+            missing -= set(any_specs_of(parts[-1]))
+    return own.label(join(parts), size) if parts else None
 
 
 def claims(name: str | None = None, size: Size = "classroom") -> Table:
@@ -156,6 +174,7 @@ __all__ = [
     "differences",
     "markdown",
     "name_at",
+    "own_specs",
     "plan",
     "recorded",
     "reproduce",

@@ -11,7 +11,7 @@ from grokkit.experiments import inductive_bias, three_accounts, uniformity
 from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.compressibility import COMPARED
 from grokkit.experiments.evidence import Evidence
-from grokkit.experiments.judges import Judge, all_of, if_known, never_groks, part, spread
+from grokkit.experiments.judges import Judge, all_of, bounded, never_groks, part
 from grokkit.experiments.outcomes import negated, where
 from grokkit.experiments.row import Arms, Row, Size
 from grokkit.experiments.signals import BASE, SIGNALS, arrivals, ways
@@ -80,7 +80,7 @@ def same_order(evidence: Evidence) -> list[Part]:
         for own in epochs
     ]
     says = f"rank correlation with the order {', '.join(ORDER)} at least 0.7"
-    return [part(says, if_known(rhos, lambda rho: rho >= 0.7), spread(rhos))]
+    return [bounded(says, rhos, at_least=0.7, null=0.0)]
 
 
 def rank_turns(evidence: Evidence) -> list[Part]:
@@ -93,7 +93,7 @@ def rank_turns(evidence: Evidence) -> list[Part]:
     ]
     shares = np.divide(peaks, its)
     says = "its peak lies between 0.7 and 1 of the epoch at which the unseen pairs are half-way"
-    return [part(says, if_known(shares, lambda share: 0.7 <= share < 1), spread(shares))]
+    return [bounded(says, shares, at_least=0.7, at_most=1.0)]
 
 
 def stays_away(name: str) -> Judge:

@@ -6,16 +6,17 @@ from grokkit.diagnostics import phase_borders
 from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import (
+    AND_HOLDS,
     APART,
     Judge,
     all_of,
+    bounded,
     groks,
     memorises,
     one_norm,
-    part,
+    so_far,
     sooner,
     spread,
-    unless_cut_short,
 )
 from grokkit.experiments.row import Arms, Row, Size
 from grokkit.experiments.settings import kl, quick
@@ -49,18 +50,17 @@ def norm_falls(*arms: str) -> Judge:
     def judge(evidence: Evidence) -> list[Part]:
         parts = []
         for arm in arms:
-            outcomes, left = [], []
+            left = []
             for one in evidence.runs(arm):
                 start, _, end = phase_borders(one).values
                 if np.isnan(start) or end == start:  # no plateau
-                    outcomes.append(None)
+                    left.append(np.nan)
                     continue
                 after = one.mlp_norm.where((one.epoch >= start) & ~(one.epoch > end), drop=True)
                 left.append(float(after[-1] / after[0]))
-                outcomes.append(left[-1] <= 0.9)
             says = f"{arm}: down to 0.9 or less between memorising and grokking"
-            known = unless_cut_short(evidence, arm, outcomes)
-            parts.append(part(says, known, f"{spread(left)} of it is left"))
+            known = so_far(evidence, arm, left, rising=False)
+            parts.append(bounded(says, known, f"{spread(left)} of it is left", at_most=0.9))
         return parts
 
     return judge
@@ -102,10 +102,11 @@ ROW = Row(
             "Every optimizer groks.",
             "Figure 11",
             groks(*OPTIMIZERS, accuracy=0.95),
+            afterwards=AND_HOLDS,
         ),
         Claim(
             "assumptions/batches",
-            "So do small batches.",
+            "With small batches the network groks, too.",
             "Figure 11",
             all_of(groks("batch 128", "batch 512", accuracy=0.95)),
         ),

@@ -12,17 +12,37 @@ and an effect size. What was added or changed once runs had been seen says so
     not reproduced     some part fails and none holds
     undecided          no part fails, and not all of them hold
     not run at this size   a run that the claim needs is not there
+
+A part that asks for a number has an *effect*, the median over seeds with its interval
+(:mod:`grokkit.experiments.estimates`). Parts that were written after the estimates are judged
+by it instead of by counting seeds: they hold if the whole interval lies within the bounds, fail
+if it lies outside them, and are undecided otherwise. A part that fails does so in one of three
+ways:
+
+    refuted     its interval lies on the other side of no effect (outside the bounds, where they
+                hold no effect or none is named)
+    missed      its interval lies on the claimed side of no effect, short of the threshold
+    not shown   its interval reaches across
+
+Without a number, a part is refuted if four fifths of the seeds say no.
 """
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, get_args
 
 from grokkit.errors import refuse
+from grokkit.experiments.estimates import Estimate, Measured
 
 if TYPE_CHECKING:
     from grokkit.experiments.evidence import Evidence
+
+Shortfall = Literal["refuted", "not shown", "missed"]
+SHORTFALLS: tuple[Shortfall, ...] = get_args(Shortfall)
+"""How a part fails, the worst first (see the head of this module)."""
+
+Whose = Literal["papers", "ours", "algebra"]
 
 Verdict = Literal["reproduced", "partly", "not reproduced", "undecided", "not run at this size"]
 VERDICTS: tuple[str, ...] = get_args(Verdict)
@@ -34,6 +54,54 @@ SEEDS = tuple(range(5))
 """The seeds of every experiment; a verdict on fewer says on how many."""
 
 
+Rule = Literal["seeds", "interval"]
+"""How a part is judged: by counting seeds, or by the interval of its effect."""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What is asked of a number: that it lies between two bounds.
+
+    Attributes:
+        at_least: the lower bound.
+        at_most: the upper one.
+        null: the value that means no effect, such as a ratio of 1; None: there is none.
+        rule: ``seeds``: of enough seeds; ``interval``: of the whole interval of the median.
+    """
+
+    at_least: float = -math.inf
+    at_most: float = math.inf
+    null: float | None = None
+    rule: Rule = "seeds"
+
+    def shortfall(self, estimate: Estimate) -> Shortfall:
+        """How an effect that fails does so."""
+        null = math.nan if self.null is None else self.null
+        less, more = self.at_most < null, self.at_least > null
+        if (less and estimate.high < null) or (more and estimate.low > null):
+            return "missed"
+        if less or more:
+            against = estimate.low >= null if less else estimate.high <= null
+        else:
+            against = self.judge(estimate) is False
+        return "refuted" if against else "not shown"
+
+    def judge(self, estimate: Estimate) -> bool | None:
+        """Whether a whole interval lies within the bounds (True) or outside them (False)."""
+        if self.at_least <= estimate.low and estimate.high <= self.at_most:
+            return True
+        return False if estimate.high < self.at_least or estimate.low > self.at_most else None
+
+    def moved(self) -> "list[Bounds]":
+        """These bounds with one of them a quarter larger or smaller; a bound of 0 stays."""
+        return [
+            replace(self, **{name: share * getattr(self, name)})
+            for name in ("at_least", "at_most")
+            for share in (0.75, 1.25)
+            if math.isfinite(getattr(self, name)) and getattr(self, name) != 0
+        ]
+
+
 @dataclass(frozen=True)
 class Part:
     """One comparison or one bound, seed by seed.
@@ -43,16 +111,26 @@ class Part:
         outcomes: for each seed, whether it holds; None: its runs do not tell, because what
             should be compared was not reached by their last epoch (censored).
         seen: what was measured instead of words: a median, its spread, how many of n.
+        measured: the number of each seed, where the part asks for one.
+        bounds: what is asked of that number.
     """
 
     says: str
     outcomes: tuple[bool | None, ...]
     seen: str
+    measured: Measured | None = field(default=None, compare=False)
+    bounds: Bounds = Bounds()
 
     def __post_init__(self) -> None:
         # NumPy's own True is not True, and would be counted as a no.
         if not all(one is None or isinstance(one, bool) for one in self.outcomes):
             refuse("outcomes", self.outcomes, "True, False, None for each seed")
+
+    @classmethod
+    def of(cls, says: str, measured: Measured, bounds: Bounds, seen: str) -> "Part":
+        """A part that asks for a number of each seed between two bounds."""
+        outcomes = tuple(measured.within(bounds.at_least, bounds.at_most))
+        return cls(says, outcomes, seen, measured, bounds)
 
     @property
     def needed(self) -> int:
@@ -65,12 +143,40 @@ class Part:
         return sum(outcome is True for outcome in self.outcomes)
 
     @property
+    def effect(self) -> Estimate | None:
+        """The median over seeds with its interval; None where no number is asked for."""
+        return None if self.measured is None else self.measured.estimate()
+
+    @property
     def holds(self) -> bool | None:
-        """Whether it holds for enough seeds; None: undecided."""
+        """Whether it holds, by the rule of its bounds; None: undecided."""
+        if self.bounds.rule == "interval" and self.effect is not None:
+            return self.bounds.judge(self.effect)
         if self.outcomes and self.count >= self.needed:
             return True
         open_ = sum(outcome is None for outcome in self.outcomes)
         return False if self.count + open_ < self.needed else None
+
+    @property
+    def shortfall(self) -> Shortfall:
+        """How a part that fails does so."""
+        effect = self.effect
+        if effect is None:
+            against = sum(outcome is False for outcome in self.outcomes)
+            return "refuted" if against >= self.needed else "not shown"
+        return self.bounds.shortfall(effect)
+
+    def without(self, seed: int) -> "Part":
+        """The same part, had one seed not been run."""
+        outcomes = self.outcomes[:seed] + self.outcomes[seed + 1 :]
+        fewer = None if self.measured is None else self.measured.without(seed)
+        return replace(self, outcomes=outcomes, measured=fewer)
+
+    def moved(self) -> "list[Part]":
+        """The same part with each of its thresholds a quarter larger or smaller."""
+        if self.measured is None:
+            return []
+        return [Part.of(self.says, self.measured, one, self.seen) for one in self.bounds.moved()]
 
 
 @dataclass(frozen=True)
@@ -90,6 +196,13 @@ class Claim:
     source: str
     judge: "Callable[[Evidence], Sequence[Part]]"
     afterwards: str = ""
+
+    @property
+    def whose(self) -> Whose:
+        """Whether a paper claims it, we do (controls and our own findings), or algebra does."""
+        if self.id.startswith("theory/"):
+            return "algebra"
+        return "ours" if self.source.startswith(("our", "weak point")) else "papers"
 
 
 @dataclass(frozen=True)
@@ -111,10 +224,36 @@ class Result:
     seeds: int
 
     @property
+    def shortfall(self) -> Shortfall | None:
+        """How the parts that fail do so, the worst of them; None where none fails."""
+        found = {part.shortfall for part in self.parts if part.holds is False}
+        return next((one for one in SHORTFALLS if one in found), None)
+
+    @property
+    def fragile(self) -> tuple[str, ...]:
+        """What turns the verdict: ``"one seed"``, ``"a quarter of a threshold"``."""
+        parts, turns = self.parts, []
+        if not parts or self.seeds < 2:
+            return ()
+        n = min(len(part.outcomes) for part in parts)
+        found = verdict_of(parts)
+        if any(verdict_of([one.without(i) for one in parts]) != found for i in range(n)):
+            turns.append("one seed")
+        moved = [
+            [*parts[:i], other, *parts[i + 1 :]]
+            for i, part in enumerate(parts)
+            for other in part.moved()
+        ]
+        if any(verdict_of(others) != found for others in moved):
+            turns.append("a quarter of a threshold")
+        return tuple(turns)
+
+    @property
     def label(self) -> str:
-        """The verdict; if fewer seeds than five were asked, with their number."""
+        """The verdict, with how it falls short; and on how many seeds, if on fewer than five."""
+        label = f"{self.verdict}: {self.shortfall}" if self.shortfall else self.verdict
         few = self.parts and 0 < self.seeds < len(SEEDS)
-        return f"{self.verdict} on {self.seeds} of {len(SEEDS)} seeds" if few else self.verdict
+        return f"{label} on {self.seeds} seed{'s' if self.seeds > 1 else ''}" if few else label
 
     @property
     def seen(self) -> str:

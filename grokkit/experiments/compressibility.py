@@ -5,7 +5,7 @@ import numpy as np
 from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.inductive_bias import placed
-from grokkit.experiments.judges import Judge, if_known, in_order, part, rank_correlations, spread
+from grokkit.experiments.judges import Judge, bounded, in_order, part, rank_correlations
 from grokkit.experiments.row import Row
 from grokkit.experiments.times import Times
 
@@ -38,7 +38,7 @@ def orders(variable: str) -> Judge:
         arrived = np.stack([arrives(evidence, arm, variable).values for arm in COMPARED])
         ranks = rank_correlations(arrived, grokked)
         says = "rank correlation, over four placements, of its arrival and the grok at least 0.8"
-        return [part(says, if_known(ranks, lambda rank: rank >= 0.8), spread(ranks))]
+        return [bounded(says, ranks, at_least=0.8, null=0.0)]
 
     return judge
 
@@ -62,7 +62,7 @@ ROW = Row(
     figure="arXiv 2602.06702: effective rank and power law",
     question="Do features become compressible before the network groks?",
     setup=lambda size: {arm: placed(size)[arm] for arm in COMPARED},
-    kept_with="ln-placement",
+    shares_recording_of=("ln-placement",),
     claims=(
         Claim(
             "compressibility/rank-orders",
@@ -72,7 +72,7 @@ ROW = Row(
         ),
         Claim(
             "compressibility/alpha-orders",
-            "The same of the spectrum's power-law exponent.",
+            "Placements whose features reach their lowest power-law exponent sooner grok sooner.",
             "arXiv 2602.06702",
             orders("alpha"),
         ),

@@ -6,15 +6,14 @@ from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import (
     Judge,
     all_of,
+    bounded,
     groks,
-    if_known,
     memorises,
     never_groks,
     no_sooner,
-    part,
+    so_far,
     sooner,
     spread,
-    unless_cut_short,
 )
 from grokkit.experiments.row import Arms, Row, Size
 from grokkit.experiments.settings import kl, recorded_base
@@ -44,7 +43,7 @@ def on_the_distractors(evidence: Evidence) -> list[Part]:
     """Where a trapped network looks at its end."""
     mass = evidence.final("random", "informative_mass")
     says = "random: less than half of the attention on informative tokens at the end"
-    return [part(says, if_known(mass, lambda one: one < 0.5), spread(mass))]
+    return [bounded(says, mass, at_most=0.5)]
 
 
 def structure_at_once(kind: str, epochs: int) -> Judge:
@@ -54,8 +53,7 @@ def structure_at_once(kind: str, epochs: int) -> Judge:
         arm = evidence.arm(kind)
         soon = arm.informative_mass.sel(epoch=slice(0, epochs)).max("epoch").values.astype(float)
         says = f"{kind}: 0.8 of the attention on informative tokens within {epochs} epochs"
-        outcomes = unless_cut_short(evidence, kind, if_known(soon, lambda one: one >= 0.8))
-        return [part(says, outcomes, spread(soon))]
+        return [bounded(says, so_far(evidence, kind, soon, rising=True), spread(soon), 0.8)]
 
     return judge
 

@@ -99,6 +99,14 @@ class Evidence:
         values = [float(one[variable].values[-1]) for one in self.runs(name)]
         return np.where(self.whole(name), values, np.nan)
 
+    def least_after(self, name: str, accuracy: float) -> np.ndarray:
+        """For each run of an arm, the least test accuracy since it came to one; ``nan``: never."""
+        values = []
+        for one, epoch in zip(self.runs(name), self.grokked(name, accuracy).values, strict=True):
+            since = one.test_accuracy.values[one.epoch.values >= epoch]
+            values.append(since.min() if len(since) else np.nan)
+        return np.array(values)
+
     def whole(self, name: str) -> np.ndarray:
         """For each run of an arm, whether it came to its end: by its spec, or having grokked."""
         arm = self.arm(name)

@@ -8,11 +8,10 @@ from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import (
     all_of,
+    bounded,
     groks,
-    if_known,
     in_order,
     no_sooner,
-    part,
     rank_correlations,
     sooner,
     spread,
@@ -51,7 +50,7 @@ def structure_by_width(evidence: Evidence) -> list[Part]:
     ranks = rank_correlations(widths, in_order(times))
     medians = "; ".join(f"d {width:g}: {one}" for width, one in zip(widths, times, strict=True))
     says = f"rank correlation of d and the epoch of KL <= {STRUCTURE} at most -0.8"
-    return [part(says, if_known(ranks, lambda rank: rank <= -0.8), f"{spread(ranks)} ({medians})")]
+    return [bounded(says, ranks, f"{spread(ranks)} ({medians})", at_most=-0.8, null=0.0)]
 
 
 def every_width(evidence: Evidence) -> Sequence[Part]:
@@ -71,10 +70,9 @@ def by_summed_mass(evidence: Evidence) -> list[Part]:
         summed.append(float(alone.mean("head").min()))
     there = evidence.whole("4 heads")  # the end of a run that was cut short is not its end
     summed, least = (np.where(there, one, np.nan) for one in (summed, least))
-    each, alone = if_known(summed, lambda m: m >= 0.3), if_known(least, lambda m: m < 0.3)
     return [
-        part("mean over heads: at least 0.3 on each", each, spread(summed)),
-        part("some head alone: below 0.3 on one", alone, spread(least)),
+        bounded("mean over heads: at least 0.3 on each", summed, at_least=0.3),
+        bounded("some head alone: below 0.3 on one", least, at_most=0.3),
     ]
 
 
@@ -102,10 +100,11 @@ ROW = Row(
             "sequences.",
             "Conjecture E.2, Figure 9",
             by_summed_mass,
+            afterwards='the words "in the mean over sequences" were added',
         ),
         Claim(
             "geometry/heads-and-prior",
-            "With four heads, too, the prior shortens the wait.",
+            "With four heads, too, the KL prior shortens the wait.",
             "Figure 9",
             all_of(
                 sooner("4 heads, KL 1 each", "4 heads", 0.8),

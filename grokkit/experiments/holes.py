@@ -4,7 +4,7 @@ import numpy as np
 
 from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.evidence import Evidence
-from grokkit.experiments.judges import Judge, all_of, if_known, part, spread
+from grokkit.experiments.judges import Judge, all_of, bounded, spread
 from grokkit.experiments.row import Arms, Row, Size
 from grokkit.experiments.uniformity import field
 
@@ -43,8 +43,9 @@ def larger_is_worse(kind: str) -> Judge:
     def judge(evidence: Evidence) -> list[Part]:
         small, large = (inside(evidence, f"{which} {kind}") for which in ("small", "large"))
         says = f"{kind}: accuracy in the large hole lower by 0.05"
-        outcomes = if_known(small - large, lambda gap: gap >= 0.05)
-        return [part(says, outcomes, f"{spread(large)} against {spread(small)}")]
+        return [
+            bounded(says, small - large, f"{spread(large)} against {spread(small)}", 0.05, null=0.0)
+        ]
 
     return judge
 
@@ -53,8 +54,9 @@ def strips_are_worse(evidence: Evidence) -> list[Part]:
     """The largest strip against the largest square."""
     strip, square = (inside(evidence, f"large {kind}") for kind in ("strip", "square"))
     says = "accuracy in the large strip below that in the large square by 0.05"
-    outcomes = if_known(square - strip, lambda gap: gap >= 0.05)
-    return [part(says, outcomes, f"{spread(strip)} against {spread(square)}")]
+    return [
+        bounded(says, square - strip, f"{spread(strip)} against {spread(square)}", 0.05, null=0.0)
+    ]
 
 
 def by_mirrors(evidence: Evidence) -> list[Part]:
@@ -63,8 +65,7 @@ def by_mirrors(evidence: Evidence) -> list[Part]:
     seen = inside(evidence, arm, "extra_mirrored_accuracy")
     unseen = inside(evidence, arm, "extra_unmirrored_accuracy")
     says = f"{arm}: accuracy with a mirror image in train above that without by 0.1"
-    outcomes = if_known(seen - unseen, lambda gap: gap >= 0.1)
-    return [part(says, outcomes, f"{spread(seen)} against {spread(unseen)}")]
+    return [bounded(says, seen - unseen, f"{spread(seen)} against {spread(unseen)}", 0.1, null=0.0)]
 
 
 ROW = Row(

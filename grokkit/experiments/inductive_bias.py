@@ -12,11 +12,10 @@ from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import (
     ALSO_MEMORISES,
     all_of,
-    if_known,
+    bounded,
     in_order,
     memorises,
     never_groks,
-    part,
     rank_correlations,
     sooner,
     spread,
@@ -54,7 +53,7 @@ def entropy_orders(evidence: Evidence) -> list[Part]:
     )
     ranks = rank_correlations(entropies, epochs)
     says = "rank correlation, over placements, of entropy when memorised and epoch at most -0.8"
-    return [part(says, if_known(ranks, lambda rank: rank <= -0.8), spread(ranks))]
+    return [bounded(says, ranks, at_most=-0.8, null=0.0)]
 
 
 def shortcut(evidence: Evidence) -> list[Part]:
@@ -77,8 +76,7 @@ def shortcut(evidence: Evidence) -> list[Part]:
             middle = one.sel(epoch=(start + end) / 2, method="nearest")
             rises.append(float(middle.shortcut_loss - middle.train_loss))
         says = f"{name}: the probe costs at least 1 nat half-way through the wait"
-        outcomes = if_known(rises, lambda rise: rise >= 1)
-        parts.append(part(says, outcomes, f"{spread(rises)} nats"))
+        parts.append(bounded(says, rises, f"{spread(rises)} nats", at_least=1.0))
     return parts
 
 
@@ -121,7 +119,7 @@ PATHWAYS = Row(
     figure="arXiv 2602.06702: A* taken apart",
     question="Which of attention's pathways is it that a LayerNorm helps?",
     setup=placed,
-    kept_with="ln-placement",
+    shares_recording_of=("ln-placement",),
     claims=(
         Claim(
             "ln-pathways/values",
@@ -138,7 +136,7 @@ PATHWAYS = Row(
         ),
         Claim(
             "ln-pathways/together",
-            "On both, it lies between.",
+            "With A* the grok epoch lies between those of A^v and A^qk.",
             "arXiv 2602.06702: A*",
             all_of(sooner("A^v", "A*"), sooner("A*", "A^qk")),
         ),

@@ -5,12 +5,15 @@ twice, at a test accuracy of 0.99 (the paper's rule) and of 0.95 (where the last
 of a small table do not decide), and is paired by seed.
 """
 
+import math
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 from jaxtyping import Float
 
-from grokkit.experiments.claims import Part
+from grokkit.experiments.claims import Bounds, Part
+from grokkit.experiments.estimates import Measured
 from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.outcomes import negated
 from grokkit.experiments.times import Times
@@ -20,61 +23,118 @@ Judge = Callable[[Evidence], Sequence[Part]]
 ACCURACIES = (0.99, 0.95)
 
 
+Quantity = Callable[[Evidence], Measured]
+"""A number for each seed, measured on the evidence."""
+
+
+def asks(
+    says: str,
+    quantity: Quantity,
+    bounds: Bounds,
+    seen: Callable[[Evidence], str] | None = None,
+) -> Judge:
+    """A number of each seed between two bounds: what every comparison is made of.
+
+    Args:
+        says: what is asked, with its effect size.
+        quantity: the number.
+        bounds: what is asked of it.
+        seen: what was measured, in words; None: the numbers' spread.
+    """
+
+    def judge(evidence: Evidence) -> list[Part]:
+        measured = quantity(evidence)
+        words = seen(evidence) if seen else spread(measured.known)
+        return [Part.of(says, measured, bounds, words)]
+
+    return judge
+
+
 def all_of(*judges: Judge) -> Judge:
     """A claim that says several things: the parts of all of them."""
     return lambda evidence: [part for judge in judges for part in judge(evidence)]
 
 
-def sooner(arm: str, other: str, factor: float = 1.0, says: str | None = None) -> Judge:
+def sooner(arm: str, other: str, factor: float = 1.0) -> Judge:
     """``arm`` groks by ``factor`` times the epoch at which ``other`` does."""
-
-    def judge(evidence: Evidence) -> list[Part]:
-        parts = []
-        for accuracy in ACCURACIES:
-            mine, its = evidence.grokked(arm, accuracy), evidence.grokked(other, accuracy)
-            share = "" if factor == 1 else f"{factor:.3g} of "
-            words = says or f"{arm} by {share}{other}'s epoch"
-            seen = f"{mine} against {its}"
-            parts.append(part(f"{words}, at {accuracy:g}", mine.sooner(its, factor), seen))
-        return parts
-
-    return judge
+    share = "" if factor == 1 else f"{factor:.3g} of "
+    return _compared(
+        arm, other, f"{arm} by {share}{other}'s epoch", Bounds(at_most=factor, null=1.0)
+    )
 
 
 def no_sooner(arm: str, other: str, factor: float = 0.8) -> Judge:
-    """``arm`` does *not* grok before ``factor`` times ``other``'s epoch: it is no help."""
+    """``arm`` does *not* grok before ``factor`` times ``other``'s epoch: it is no help.
 
+    Where neither groks there was nothing to help: not known.
+    """
+    says = f"{arm} not before {factor:.3g} of {other}'s epoch"
+    return _compared(arm, other, says, Bounds(at_least=np.nextafter(factor, 2 * factor)))
+
+
+def _compared(arm: str, other: str, says: str, bounds: Bounds) -> Judge:
     def judge(evidence: Evidence) -> list[Part]:
-        parts = []
-        for accuracy in ACCURACIES:
-            mine, its = evidence.grokked(arm, accuracy), evidence.grokked(other, accuracy)
-            outcomes = [
-                # Where neither has grokked within a whole run, no help was seen.
-                (True if a is False and b is False else None) if one is None else not one
-                for one, a, b in zip(
-                    mine.sooner(its, factor), mine.reached, its.reached, strict=True
-                )
-            ]
-            words = f"{arm} not before {factor:.3g} of {other}'s epoch, at {accuracy:g}"
-            parts.append(part(words, outcomes, f"{mine} against {its}"))
-        return parts
+        times = [(evidence.grokked(arm, a), evidence.grokked(other, a)) for a in ACCURACIES]
+        return [
+            ratio(f"{says}, at {accuracy:g}", mine, its, bounds)
+            for accuracy, (mine, its) in zip(ACCURACIES, times, strict=True)
+        ]
 
     return judge
+
+
+def ratio(says: str, mine: Times, its: Times, bounds: Bounds, word: str = "against") -> Part:
+    """The epochs of one arm over those of another, between two bounds."""
+    return Part.of(says, mine.measured / its.measured, bounds, f"{mine} {word} {its}")
+
+
+def bounded(
+    says: str,
+    values: Iterable[float] | Measured,
+    seen: str | None = None,
+    at_least: float = -math.inf,
+    at_most: float = math.inf,
+    null: float | None = None,
+) -> Part:
+    """A number of each seed between two bounds; ``nan`` is not known.
+
+    Args:
+        says: what is asked.
+        values: the numbers.
+        seen: what was measured, in words; None: their spread.
+        at_least: the lower bound.
+        at_most: the upper one.
+        null: the number that means no effect.
+    """
+    if not isinstance(values, Measured):
+        values = Measured.of(values)
+    seen = spread(values.known) if seen is None else seen
+    return Part.of(says, values, Bounds(at_least, at_most, null), seen)
 
 
 ALSO_MEMORISES = "that it memorises was added: a network that does not proves nothing"
 """What was added to some claims that a network does not grok."""
 
 
+HOLDS = 0.8
+"""A network that has grokked holds at least this test accuracy to the end of its run."""
+
+AND_HOLDS = "that it holds was added: a network that falls back below 0.8 has not grokked"
+"""How :func:`groks` was changed, when runs had been seen that fell back."""
+
+
 def groks(*arms: str, accuracy: float = 0.99) -> Judge:
-    """Every one of these arms reaches a test accuracy within its run."""
+    """Every one of these arms reaches a test accuracy within its run, and holds it."""
 
     def judge(evidence: Evidence) -> list[Part]:
-        return [
-            part(f"{arm} reaches {accuracy:g}", times.reached, str(times))
-            for arm in arms
-            for times in [evidence.grokked(arm, accuracy)]
-        ]
+        parts = []
+        for arm in arms:
+            times, least = evidence.grokked(arm, accuracy), evidence.least_after(arm, accuracy)
+            fell = least < HOLDS
+            outcomes = [came and not back for came, back in zip(times.reached, fell, strict=True)]
+            back = f"; {fell.sum()} fell back below {HOLDS:g}" if fell.any() else ""
+            parts.append(part(f"{arm} reaches {accuracy:g} and holds", outcomes, f"{times}{back}"))
+        return parts
 
     return judge
 
@@ -111,37 +171,55 @@ def ends_below(arm: str, variable: str, limit: float) -> Judge:
     """The last record of a variable lies below a limit."""
 
     def judge(evidence: Evidence) -> list[Part]:
-        values = evidence.final(arm, variable)
         words = f"{arm} ends with {variable.replace('_', ' ')} below {limit:g}"
-        return [part(words, if_known(values, lambda value: value < limit), spread(values))]
+        below = np.nextafter(limit, -math.inf)
+        return [bounded(words, evidence.final(arm, variable), at_most=below)]
 
     return judge
 
 
-APART = "norms that lie apart are now a no even where another arm has not grokked"
+APART = (
+    "norms that lie apart are now a no even where another arm has not grokked; that they agree "
+    "better at the grok than at memorising was added, since at every epoch they lie within 1.5 x"
+)
 """How :func:`one_norm` was changed, when all runs had been seen."""
 
 
 def one_norm(*arms: str) -> Judge:
-    """The norms of the MLP at which these arms grok, the largest against the least."""
+    """The MLP's norms at which these arms grok: near each other, and nearer than before."""
 
     def judge(evidence: Evidence) -> list[Part]:
-        norms = np.stack(
-            [evidence.at(arm, "mlp_norm", evidence.grokked(arm, 0.95)) for arm in arms]
+        groks, starts = (
+            np.stack([evidence.at(arm, "mlp_norm", when(arm)) for arm in arms])
+            for when in (lambda arm: evidence.grokked(arm, 0.95), evidence.memorised)
         )
-        outcomes = [_near(one[np.isfinite(one)], len(arms)) for one in norms.T]
-        says = f"largest norm at most 1.5 x the least, over {'; '.join(arms)}"
-        seen = "; ".join(spread(one, ".3g") for one in norms)
-        return [part(says, outcomes, f"norms {seen}")]
+        apart = _apart(groks)
+        return [
+            bounded(
+                f"largest norm at most 1.5 x the least, over {'; '.join(arms)}",
+                apart,
+                "norms " + "; ".join(spread(one, ".3g") for one in groks),
+                at_most=1.5,
+            ),
+            Part.of(
+                "nearer to each other than at memorising",
+                apart / _apart(starts),
+                Bounds(at_most=1.0, null=1.0),
+                f"largest over least {spread(apart.known, '.3g')}, and "
+                f"{spread(_apart(starts).known, '.3g')} at memorising",
+            ),
+        ]
 
     return judge
 
 
-def _near(norms: Float[np.ndarray, " grokked"], arms: int) -> bool | None:
-    """Norms that lie apart do so whatever those of the arms that have not grokked would be."""
-    if len(norms) and norms.max() > 1.5 * norms.min():
-        return False
-    return True if len(norms) == arms else None
+def _apart(norms: Float[np.ndarray, "arm seed"]) -> Measured:
+    """The largest over the least: at least so far apart, whatever an unknown norm would be."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of seeds of which nothing is known
+        ratio = np.nanmax(norms, axis=0) / np.nanmin(norms, axis=0)
+    low = np.nan_to_num(ratio, nan=-math.inf)
+    return Measured(low, np.where(np.isnan(norms).any(axis=0), math.inf, low))
 
 
 def part(says: str, outcomes: Iterable[object], seen: str) -> Part:
@@ -149,17 +227,19 @@ def part(says: str, outcomes: Iterable[object], seen: str) -> Part:
     return Part(says, tuple(None if one is None else bool(one) for one in outcomes), seen)
 
 
-def if_known(values: Iterable[float], holds: Callable[[float], bool]) -> list[bool | None]:
-    """For each seed, whether what was measured holds; None where there was nothing to measure."""
-    return [None if np.isnan(value) else bool(holds(value)) for value in values]
+def so_far(evidence: Evidence, arm: str, values: Iterable[float], rising: bool) -> Measured:
+    """The most (or the least) that was seen of something: of a run cut short, only a bound.
 
-
-def unless_cut_short(
-    evidence: Evidence, arm: str, outcomes: Iterable[bool | None]
-) -> list[bool | None]:
-    """A no becomes None where the run was cut short: what it had not come to proves nothing."""
-    pairs = zip(outcomes, evidence.whole(arm), strict=True)
-    return [None if one is False and not whole else one for one, whole in pairs]
+    Args:
+        evidence: the runs.
+        arm: whose numbers they are.
+        values: for each seed, the greatest value that was seen, or the least.
+        rising: whether it is the greatest.
+    """
+    seen, whole = Measured.of(values), evidence.whole(arm)
+    if rising:
+        return Measured(seen.low, np.where(whole, seen.high, math.inf))
+    return Measured(np.where(whole, seen.low, -math.inf), seen.high)
 
 
 def grok_ranks(evidence: Evidence, settings: Mapping[str, float]) -> list[float]:

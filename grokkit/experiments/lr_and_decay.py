@@ -1,16 +1,9 @@
 """Learning rate with its product with the decay held; and the decay alone."""
 
-from grokkit.experiments.claims import Claim, Part
+from grokkit.experiments.claims import Bounds, Claim, Part
 from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.inductive_bias import block
-from grokkit.experiments.judges import (
-    grok_ranks,
-    if_known,
-    never_groks,
-    part,
-    sooner,
-    spread,
-)
+from grokkit.experiments.judges import bounded, grok_ranks, never_groks, ratio, sooner
 from grokkit.experiments.row import Arms, Row, Size
 
 RATES = {"classroom": (10,), "paper": (3, 5, 10)}
@@ -36,16 +29,15 @@ def product_decides(evidence: Evidence) -> list[Part]:
     """The largest rate against the least, the product held."""
     mine = evidence.grokked("rate x10, decay / 10", 0.95)
     its = evidence.grokked("decay 1", 0.95)
-    outcomes = mine.ratio_within(its, 0.5, 2.0)
     says = "ten times the rate, at one product, within a factor of two"
-    return [part(says, outcomes, f"{mine} and {its}")]
+    return [ratio(says, mine, its, Bounds(0.5, 2.0), "and")]
 
 
 def decay_orders(evidence: Evidence) -> list[Part]:
     """The rank correlation of the decay with the grok epoch."""
     ranks = grok_ranks(evidence, {f"decay {d:g}": d for d in DECAYS["paper"]})
     says = "rank correlation of decay and epoch at most -0.8"
-    return [part(says, if_known(ranks, lambda rank: rank <= -0.8), spread(ranks))]
+    return [bounded(says, ranks, at_most=-0.8, null=0.0)]
 
 
 ROW = Row(
@@ -62,19 +54,19 @@ ROW = Row(
         ),
         Claim(
             "lr-and-decay/larger-rate-is-sooner",
-            "At one product a larger rate is sooner all the same.",
+            "At one product of rate and decay a larger rate is sooner.",
             "arXiv 2602.06702",
             sooner("rate x10, decay / 10", "decay 1"),
         ),
         Claim(
             "lr-and-decay/decay",
-            "The larger the decay, the sooner.",
+            "At one learning rate the network groks the sooner, the larger the decay.",
             "arXiv 2602.06702",
             decay_orders,
         ),
         Claim(
             "lr-and-decay/too-little",
-            "With half of the decay it does not grok within 10,000 epochs.",
+            "With half of the decay the network does not grok within 10,000 epochs.",
             "arXiv 2602.06702",
             never_groks("decay 0.5"),
         ),

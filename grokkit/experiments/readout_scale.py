@@ -3,7 +3,7 @@
 from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.inductive_bias import block
-from grokkit.experiments.judges import Judge, grok_ranks, if_known, part, spread
+from grokkit.experiments.judges import Judge, bounded, grok_ranks, spread
 from grokkit.experiments.row import Arms, Row, Size
 
 SCALES = {"classroom": (0.5, 1.0, 1.5), "paper": (0.5, 0.75, 1.0, 1.25, 1.5)}
@@ -31,8 +31,8 @@ def orders(suffix: str, sign: int) -> Judge:
         times = {name: evidence.grokked(name, 0.95) for name in by_name if name in evidence.arms}
         seen = "; ".join(f"{name}: {when}" for name, when in times.items())
         says = f"rank correlation of a and epoch {'at least 0.8' if sign > 0 else 'at most -0.8'}"
-        outcomes = if_known(ranks, lambda rank: sign * rank >= 0.8)
-        return [part(says, outcomes, f"{spread(ranks)} ({seen})")]
+        bound = {"at_least": 0.8} if sign > 0 else {"at_most": -0.8}
+        return [bounded(says, ranks, f"{spread(ranks)} ({seen})", **bound, null=0.0)]
 
     return judge
 
@@ -45,13 +45,15 @@ ROW = Row(
     claims=(
         Claim(
             "readout-scale/smaller-is-sooner",
-            "With the learning rate at 1/a^2 of its own, the smaller a the sooner.",
+            "With the learning rate at 1/a^2 of its own, the network groks the sooner, the smaller "
+            "the readout scale a.",
             "arXiv 2602.06702",
             orders(", rate / a^2", +1),
         ),
         Claim(
             "readout-scale/rate-left-alone",
-            "With one learning rate for all the order is the reverse: it was the rate, not a.",
+            "With one learning rate for all, the network groks the later, the smaller the readout "
+            "scale a.",
             "our control; the rule is one for squared error and SGD",
             orders("", -1),
         ),

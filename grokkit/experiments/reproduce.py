@@ -5,10 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from grokkit.engine import Spec
 from grokkit.engine.files import write_whole
 from grokkit.experiments.claims import Result
 from grokkit.experiments.engines import begin, engine_of
+from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.row import Row, Size
 from grokkit.experiments.table import markdown
 from grokkit.runs import LIMIT
@@ -167,23 +170,43 @@ def small(row: Row, history: "xr.Dataset", size: Size = "classroom") -> "xr.Data
         history: its runs, unlabelled or labelled.
         size: of which size they are.
     """
+    from grokkit.experiments import own_specs
+
+    own = set(own_specs(row, size))
+    if row.shares_recording_of:
+        history = history.isel(run=[spec in own for spec in any_specs_of(history)])
     labelled = row.label(history, size)
-    arms = []
+    arms, also = [], []
     for name in dict.fromkeys(labelled.arm.values):
         arm = labelled.isel(run=labelled.arm.values == name).drop_vars("arm")
         arm = arm.isel(epoch=arm.train_loss.notnull().any("run").values)
+        also.append(_also_kept(row, name, arm))
         # Its share, so that joining the arms adds up to the whole again.
         share = arm.sizes["run"] / labelled.sizes["run"]
         arms.append(arm.assign_attrs(seconds=labelled.attrs["seconds"] * share))
     if row.every_record:
         arms = [arm.drop_vars(BOUNDS, errors="ignore") for arm in arms]
         return join([thin(arm, ALL) for arm in arms])
-    kept = join([thin(arm, RECORDS[0]) for arm in arms])
+    kept = join(
+        [thin(arm, RECORDS[0], keep=epochs) for arm, epochs in zip(arms, also, strict=True)]
+    )
     for records in RECORDS:
         if len(to_bytes(kept)) <= LIMIT:
             break
-        kept = join([thin(arm.drop_vars(BOUNDS, errors="ignore"), records) for arm in arms])
+        less = [arm.drop_vars(BOUNDS, errors="ignore") for arm in arms]
+        kept = join([thin(arm, records, keep=e) for arm, e in zip(less, also, strict=True)])
     return kept
+
+
+def _also_kept(row: Row, name: str, arm: "xr.Dataset") -> list[float]:
+    """The epochs of an arm that its row asks to be kept."""
+    if row.also_kept is None:
+        return []
+    evidence = Evidence(arm, {name: any_specs_of(arm)})
+    found, epochs = row.also_kept(name)(evidence).values, arm.epoch.values
+    after = np.searchsorted(epochs, found[np.isfinite(found)])
+    # The record before it, too: without that one it would seem to have come sooner.
+    return [float(epoch) for epoch in epochs[np.union1d(after, np.maximum(after - 1, 0))]]
 
 
 def differences(history: "xr.Dataset", epochs: int = 200, progress: bool = True) -> list[str]:
@@ -201,7 +224,6 @@ def differences(history: "xr.Dataset", epochs: int = 200, progress: bool = True)
     Returns:
         One line for each value that differs; empty if all agree.
     """
-    import numpy as np
     from tqdm.auto import tqdm
 
     bits = int(history.attrs.get("mantissa_bits", 23))

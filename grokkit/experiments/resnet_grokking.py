@@ -7,15 +7,16 @@ in train, and at classroom size still more. So the control holds twins back toge
 answered there was not looked up.
 """
 
-from grokkit.experiments.claims import Claim, Part
+from grokkit.experiments.claims import Bounds, Claim, Part
 from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import (
+    AND_HOLDS,
     all_of,
+    bounded,
     ends_below,
     groks,
-    if_known,
     memorises,
-    part,
+    ratio,
     spread,
 )
 from grokkit.experiments.row import Arms, Row, Size
@@ -39,7 +40,7 @@ def waits(evidence: Evidence) -> list[Part]:
     """The epoch of having memorised against that of a test accuracy of 0.95."""
     memorised, grokked = evidence.memorised("with twins"), evidence.grokked("with twins", 0.95)
     says = "memorised by a quarter of the epoch of test accuracy 0.95"
-    return [part(says, memorised.sooner(grokked, 0.25), f"{memorised} against {grokked}")]
+    return [ratio(says, memorised, grokked, Bounds(at_most=0.25))]
 
 
 def answers_twins(evidence: Evidence) -> list[Part]:
@@ -48,7 +49,7 @@ def answers_twins(evidence: Evidence) -> list[Part]:
     have = evidence.arm("with twins").mirror_rate.values
     says = "with twins: of test images that have one, at least 0.9 are right at the end"
     seen = f"{spread(right)}; {spread(have)} of all have one"
-    return [part(says, if_known(right, lambda share: share >= 0.9), seen)]
+    return [bounded(says, right, seen, at_least=0.9)]
 
 
 ROW = Row(
@@ -59,15 +60,15 @@ ROW = Row(
     claims=(
         Claim(
             "resnet-grokking/waits",
-            "It memorises, and answers the test images much later.",
+            "The residual network memorises, and answers the test images much later.",
             "arXiv 2504.03162: epoch 100 and about 2,800",
             all_of(memorises("with twins"), groks("with twins", accuracy=0.95), waits),
-            afterwards=SCOUTED,
+            afterwards=f"{SCOUTED}; {AND_HOLDS}",
         ),
         Claim(
             "resnet-grokking/by-twins",
-            "What it answers are twins of train images (the same glyphs in other cells): where "
-            "these are held back, it memorises and answers few.",
+            "What the residual network answers are twins of train images (the same glyphs in other "
+            "cells): where these are held back, it memorises and answers few.",
             "ours: the paper has no such control",
             all_of(
                 answers_twins,

@@ -1,12 +1,16 @@
 """RESULTS.md: every claim with what was found of it, made from the recorded runs alone."""
 
 import math
-from typing import TYPE_CHECKING
+from collections import Counter
+from typing import TYPE_CHECKING, get_args
 
-from grokkit.experiments.claims import NEEDED, VERDICTS, Result
+from grokkit.experiments.claims import NEEDED, SHORTFALLS, VERDICTS, Result
+from grokkit.experiments.estimates import LEVEL, coverage
+from grokkit.experiments.judges import HOLDS
 from grokkit.experiments.row import SEEDS, Row, Size
 from grokkit.experiments.table import count, markdown
 from grokkit.experiments.weak_points import WEAK_POINTS
+from grokkit.runtime import any_specs_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -37,6 +41,40 @@ def document() -> str:
     return "\n".join([_introduction(everything), *sections])
 
 
+def _counts(results: list[Result]) -> str:
+    """How many claims came to each verdict, those of papers, ours and algebra apart."""
+    names = {
+        "papers": "What papers claim",
+        "ours": "Our controls and findings",
+        "algebra": "Algebra, checked on random inputs",
+    }
+    lines = []
+    for whose, name in names.items():
+        own = [result for result in results if result.claim.whose == whose]
+        turns = sum(bool(result.fragile) for result in own)
+        ways = Counter(result.shortfall for result in own if result.verdict == "not reproduced")
+        told = ", ".join(f"{ways[way]} {way}" for way in SHORTFALLS if ways[way])
+        told = f" (of those not reproduced {told})" if told else ""
+        if own:
+            lines.append(f"- {name}: {len(own)} claims: {count(own)}{told}; {turns} fragile.")
+    return "\n".join(lines)
+
+
+def _runs() -> str:
+    """How many runs the tables name, and how many different ones they are."""
+    from grokkit import experiments
+
+    named, different = 0, set()
+    for row in experiments.ROWS.values():
+        for size in get_args(Size):
+            history = experiments.recorded(row.name, size)
+            if history is not None:
+                specs = any_specs_of(history)
+                named += len(specs)
+                different |= set(specs)
+    return f"The tables name {named:,} runs. They are {len(different):,} different ones: rows share"
+
+
 def _introduction(results: list[Result]) -> str:
     weak = "\n".join(f"{number}. {what}" for number, what in WEAK_POINTS.items())
     n = len(SEEDS)
@@ -44,12 +82,18 @@ def _introduction(results: list[Result]) -> str:
     return f"""# Results
 
 What the papers claim (and what they do not say and should have), written down as sentences that
-could be false; and what {n} seeds of each run say. Verdicts are
+could be false; and what several seeds of each run say: {n}, or as many as a row names. Verdicts are
 computed: `grokkit claims --out RESULTS.md` writes this file from the recorded runs, and
 `grokkit claims --check RESULTS.md` compares it with them. `grokkit reproduce NAME` makes the runs
-of an experiment again.
+of an experiment again. [FINDINGS.md](FINDINGS.md) is the short form.
 
-**{len(results)} claims: {count(results)}.**
+**{len(results)} claims.**
+
+{_counts(results)}
+
+{_runs()}
+them, one baseline serves several, and a verdict that two rows draw from the same runs is one
+observation and not two.
 
 How to read a line:
 
@@ -58,15 +102,26 @@ How to read a line:
   *{VERDICTS[1].capitalize()}*: some hold and some fail. *{VERDICTS[2].capitalize()}*: some part
   fails and none holds. *{VERDICTS[3].capitalize()}*: none fails, and not all can be told.
   *{VERDICTS[4].capitalize()}*: runs that it needs are not there.
+- *effect 0.35 [0.29 to 0.42]* is the median over seeds of what a part asks for (of a comparison:
+  mine over the other's, seed by seed) with an interval of order statistics, which needs no
+  distribution and allows for censored runs. It covers {LEVEL:.0%} or more;
+  of {n} seeds, from least to greatest, {coverage(n, 1):.1%}.
+  The rows `headlines`, `structure`, `controls` and `wait` were written after the estimates: their
+  parts hold if the whole interval lies within the bounds.
+- What fails is told apart. *Refuted*: the effect lies on the other side of none. *Missed*: it lies
+  on the claimed side, short of the threshold. *Not shown*: the interval reaches across.
+- *Fragile*, found by the code: the verdict turns where one seed is left out, or where one threshold
+  is a quarter larger or smaller.
 - `3,100 [2,900 to 3,400] (5/5)` is the median epoch, the least and the greatest, and how many of
   the seeds came there. A run that had not by its last epoch is never dropped and never counted as
   if it had: its epoch is *later than* that. Where two such runs would have to be compared, that
-  seed is undecided; only "X not before Y" holds when neither came, for then no help was seen. A
-  run that was cut short proves nothing by what it had not reached.
+  seed is undecided. A run that was cut short proves nothing by what it had not reached. A
+  network that falls back below {HOLDS:g} has not grokked.
 - *after its runs* confesses what of a claim was added or changed once runs had been seen, and why.
-  All else was written first. The rules were tested on curves drawn by hand once the runs had been
-  seen; that a run which was cut short, or a wait that is none, is left undecided was carried
-  through then.
+  The rest was written first, with three reservations: the settings of several rows were chosen on
+  seed 0, which is among the seeds judged; runs cut short, and waits that never began, count as
+  undecided by a rule that was added after runs had been seen; and so were estimates, *fragile*
+  and *holds*. The rows on seeds 10 and later were written before any of their runs.
 - Grok epochs are those of a test accuracy of 0.99, the paper's rule, and of 0.95. A *wait* is
   counted from memorising, a train accuracy of 0.99.
 - *KL 1* is the prior at strength 1; "X by 0.8 of Y's epoch" asks X for a head start of a fifth.

@@ -8,6 +8,7 @@ from grokkit.engine import Spec
 from grokkit.errors import check_choice, refuse
 from grokkit.experiments.claims import SEEDS, Claim, Part, Result, verdict_of
 from grokkit.experiments.evidence import Evidence, MissingArm, NoRecord
+from grokkit.experiments.times import Times
 from grokkit.runtime import any_specs_of
 
 if TYPE_CHECKING:
@@ -31,7 +32,9 @@ class Row:
             else; their specs are of one kind.
         claims: written down before the runs.
         prepare: makes the files that the runs begin with, where they are missing.
-        kept_with: the row whose recording has its runs too; None: it has its own.
+        shares_recording_of: rows whose recordings hold runs of this one; what none of them
+            holds is in a recording of its own.
+        also_kept: from an arm to an epoch of each of its runs that a thinned recording keeps.
         every_record: whether its recording has every record of its runs, because epochs within
             a run are compared; otherwise about 100 of each.
         seeds: which seeds its verdicts are about.
@@ -43,7 +46,8 @@ class Row:
     setup: Callable[[Size], Arms]
     claims: tuple[Claim, ...]
     prepare: Callable[[Size], None] | None = None
-    kept_with: str | None = None
+    shares_recording_of: tuple[str, ...] = ()
+    also_kept: Callable[[str], Callable[[Evidence], Times]] | None = None
     every_record: bool = False
     seeds: Sequence[int] = SEEDS
 

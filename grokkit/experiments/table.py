@@ -47,7 +47,7 @@ class Table(Sequence[Result]):
             f"<small>{html.escape(_source(result))}</small></td>"
             f'<td style="{_CELL}">{"<br>".join(map(html.escape, _lines(result)))}'
             f"<br><small>{html.escape(result.settings)}</small></td>"
-            f'<td style="{_CELL}"><b>{result.label}</b></td>'
+            f'<td style="{_CELL}"><b>{html.escape(verdict(result))}</b></td>'
             "</tr>"
             for result in judged
         )
@@ -66,7 +66,7 @@ def text(results: Sequence[Result]) -> str:
     for _, own in groupby(results, lambda result: result.claim.id.split("/")[0]):
         judged, not_run = _apart(list(own))
         for result in judged:
-            lines.append(f"[{result.label}] {result.claim.id}")
+            lines.append(f"[{verdict(result)}] {result.claim.id}")
             lines.append(f"    {result.claim.says} ({result.claim.source})")
             if result.claim.afterwards:
                 lines.append(f"    {AFTERWARDS}: {result.claim.afterwards}")
@@ -84,7 +84,7 @@ def markdown(results: Sequence[Result]) -> str:
     rows = "".join(
         f"| {_cell(_says(result))} | {_cell(result.claim.source)} "
         f"| {'<br>'.join(_cell(_line(part)) for part in result.parts) or '-'} "
-        f"| {_cell(result.settings)} | **{result.label}** |\n"
+        f"| {_cell(result.settings)} | **{_cell(verdict(result))}** |\n"
         for result in judged
     )
     blocks = [head + rows] if judged else []
@@ -96,6 +96,12 @@ def count(results: Sequence[Result]) -> str:
     """How many claims came to each verdict, in one line."""
     found = Counter(result.verdict for result in results)
     return ", ".join(f"{found[v]} {v}" for v in VERDICTS if found[v])  # type: ignore[index]
+
+
+def verdict(result: Result) -> str:
+    """The verdict, how it falls short, and what would turn it."""
+    turns = f" (fragile: {' or '.join(result.fragile)} turns it)" if result.fragile else ""
+    return result.label + turns
 
 
 def _apart(results: Sequence[Result]) -> tuple[list[Result], list[Result]]:
@@ -126,8 +132,10 @@ def _line(part: Part) -> str:
     open_ = f", {undecided} undecided" if undecided else ""
     if n == 1:
         answer = {True: "yes", False: "no", None: "undecided"}[part.outcomes[0]]
-        return f"{part.says}: {part.seen}; {answer}"
-    return f"{part.says}: {part.seen}; {part.count} of {n} seeds{open_}"
+    else:
+        answer = f"{part.count} of {n} seeds{open_}"
+    effect = f"effect {part.effect}" if n > 1 and part.effect is not None else ""
+    return f"{part.says}: {'; '.join(filter(None, (part.seen, effect, answer)))}"
 
 
 def _lines(result: Result) -> list[str]:

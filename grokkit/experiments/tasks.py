@@ -1,9 +1,9 @@
 """Figure 10: other tasks than addition."""
 
 from grokkit.engine import RunSpec
-from grokkit.experiments.claims import Claim, Part
+from grokkit.experiments.claims import Bounds, Claim, Part
 from grokkit.experiments.evidence import Evidence
-from grokkit.experiments.judges import Judge, all_of, groks, memorises, never_groks, part, sooner
+from grokkit.experiments.judges import Judge, all_of, groks, memorises, never_groks, ratio, sooner
 from grokkit.experiments.row import Arms, Row, Size
 from grokkit.experiments.settings import kl, recorded_base
 from grokkit.experiments.starvation_bound import holds_everywhere
@@ -57,9 +57,8 @@ def memorised_first(arm: str) -> Judge:
 
     def judge(evidence: Evidence) -> list[Part]:
         memorised, grokked = evidence.memorised(arm), evidence.grokked(arm, 0.95)
-        outcomes = memorised.sooner(grokked, 0.5)
         says = f"{arm} memorises in at most half of the epochs to test accuracy 0.95"
-        return [part(says, outcomes, f"{memorised} against {grokked}")]
+        return [ratio(says, memorised, grokked, Bounds(at_most=0.5))]
 
     return judge
 

@@ -265,7 +265,7 @@ ROW = Row(
         ),
         Claim(
             "theory/gap-bounds",
-            "It is bounded from above by (16) and from below by (18).",
+            "What one token changes in h is bounded from above by (16) and from below by (18).",
             "A.3",
             always("(18) <= norm(h - h') <= (16)", _gap_bounds),
         ),
@@ -331,7 +331,7 @@ ROW = Row(
         ),
         Claim(
             "theory/one-over-t",
-            "It falls like k (T - k) / (T t).",
+            "Under the ideal flow the divergence from a sparse oracle falls like 1 / t.",
             "ours, in place of (52)",
             always("within 10 % at t = 1,000,000", _one_over_t, 40),
             afterwards="made easier twice when starts far from the oracle broke it: a later time, "
@@ -345,7 +345,7 @@ ROW = Row(
         ),
         Claim(
             "theory/guaranteed-time",
-            "The time that replaces it is enough.",
+            "The time that replaces (53) is enough for the divergence to become as small as asked.",
             "ours, in place of (53)",
             always("D is down to 0.05 nats by then", _guaranteed_time, 40),
         ),
@@ -363,7 +363,7 @@ ROW = Row(
         ),
         Claim(
             "theory/plateau-bracket",
-            "The bracket that replaces (5) holds.",
+            "The norm's way down takes a time within the bracket that replaces (5).",
             "ours",
             always("earliest <= steps <= latest", _plateau_bracket, 40),
         ),

@@ -13,15 +13,15 @@ A signal proves something only beside networks that memorise and never grok. The
 such controls: one without weight decay, and one with it, whose distractors are a trap.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from grokkit.diagnostics import kendall_w, midranks
-from grokkit.diagnostics.concordance import LARGEST
-from grokkit.experiments.claims import Claim, Part
+from grokkit.diagnostics.order import LARGEST
+from grokkit.experiments.claims import Bounds, Claim, Part
 from grokkit.experiments.evidence import Evidence
-from grokkit.experiments.judges import Judge, all_of, if_known, never_groks, part, spread
+from grokkit.experiments.judges import Judge, all_of, bounded, never_groks, part, ratio, spread
 from grokkit.experiments.outcomes import negated
 from grokkit.experiments.row import Arms, Row, Size
 from grokkit.experiments.settings import kl, slow
@@ -64,8 +64,7 @@ def falls(evidence: Evidence) -> list[Part]:
             width = values.max() - values.min()
             shares.append(-along.length / width if width else np.nan)
         says = f"{name}: falls by half of its range or more"
-        outcomes = if_known(shares, lambda share: share >= 0.5)
-        parts.append(part(says, outcomes, f"by {spread(shares)} of it"))
+        parts.append(bounded(says, shares, f"by {spread(shares)} of it", at_least=0.5))
     return parts
 
 
@@ -75,11 +74,7 @@ def leads(names: Sequence[str], factor: float) -> Judge:
     def judge(evidence: Evidence) -> list[Part]:
         its = arrivals(evidence, "unseen pairs")
         return [
-            part(
-                f"{name} by {factor:g} of its epoch",
-                mine.sooner(its, factor),
-                f"{mine} against {its}",
-            )
+            ratio(f"{name} by {factor:g} of its epoch", mine, its, Bounds(at_most=factor, null=1.0))
             for name in names
             for mine in [arrivals(evidence, name)]
         ]
@@ -93,7 +88,7 @@ def before(first: str, names: Sequence[str], arm: str = BASE) -> Judge:
     def judge(evidence: Evidence) -> list[Part]:
         mine = arrivals(evidence, first, arm)
         return [
-            part(f"{arm}: {first} no later than {name}", mine.sooner(its), f"{mine} against {its}")
+            ratio(f"{arm}: {first} no later than {name}", mine, its, Bounds(at_most=1.0))
             for name in names
             for its in [arrivals(evidence, name, arm)]
         ]
@@ -109,7 +104,7 @@ def sooner_when_told(names: Sequence[str], factor: float) -> Judge:
         for name in names:
             mine, its = arrivals(evidence, name, TOLD), arrivals(evidence, name)
             says = f"{name}: told, by {factor:g} of the baseline's epoch"
-            parts.append(part(says, mine.sooner(its, factor), f"{mine} against {its}"))
+            parts.append(ratio(says, mine, its, Bounds(at_most=factor, null=1.0)))
         return parts
 
     return judge
@@ -142,12 +137,12 @@ def _like_the_others(epochs: np.ndarray) -> Part:
         told_apart = np.ptp(own) > 0 and np.ptp(others) > 0
         rhos.append(float(np.asarray(spearmanr(own, others))[0]) if told_apart else np.nan)
     says = "rank correlation of its order with that of the others at least 0.7"
-    return part(says, if_known(rhos, lambda rho: rho >= 0.7), spread(rhos))
+    return bounded(says, rhos, at_least=0.7, null=0.0)
 
 
 def moves(arm: str, names: Sequence[str], holds: bool) -> Judge:
     """Signals go half of the baseline's way in a control, or do not."""
-    test: Callable[[float], bool] = (lambda s: s >= 0.5) if holds else (lambda s: s < 0.5)
+    bound = {"at_least": 0.5} if holds else {"at_most": 0.5}
     words = (
         "half of the baseline's way or more" if holds else "less than half of the baseline's way"
     )
@@ -157,7 +152,7 @@ def moves(arm: str, names: Sequence[str], holds: bool) -> Judge:
         for name in names:
             shares = gone(evidence, name, arm)
             says = f"{arm}: {name} goes {words}"
-            parts.append(part(says, if_known(shares, test), f"{spread(shares)} of it"))
+            parts.append(bounded(says, shares, f"{spread(shares)} of it", **bound))
         return parts
 
     return judge

@@ -45,14 +45,14 @@ ROW = Row(
         ),
         Claim(
             "tickets/both-with-oracle",
-            "It does so when the lottery ticket is given the oracle, too.",
+            "The Bayesian ticket groks no later than a lottery ticket that is given the oracle.",
             "weak point 9: the rivals were not given the same information",
             sooner("Bayesian", "lottery, oracle"),
         ),
         Claim(
             "tickets/both-without-oracle",
-            "It does so with, for the oracle, the attention of the network that the lottery "
-            "ticket was cut from.",
+            "A Bayesian ticket whose oracle is the attention of the lottery ticket's own source "
+            "groks no later than the lottery ticket.",
             "weak point 9",
             sooner("Bayesian, teacher", "lottery"),
         ),
@@ -72,7 +72,7 @@ ROW = Row(
         ),
         Claim(
             "tickets/nothing-to-gain",
-            "To the oracle, the mask adds nothing.",
+            "Given the oracle, a lottery mask gives no speed-up.",
             "section 6",
             no_sooner("lottery, oracle", "Bayesian", 0.9),
         ),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float
 
+from grokkit.experiments.estimates import Measured
 from grokkit.experiments.outcomes import where
 
 
@@ -72,8 +73,7 @@ class Times:
             other: the arm it is compared with, of the same seeds.
             factor: below 1 asks for a head start, above 1 allows a delay.
         """
-        pairs = zip(self.values, self.last, other.values, other.last, strict=True)
-        return [_sooner(a, a_last, factor * b, factor * b_last) for a, a_last, b, b_last in pairs]
+        return (self.measured / other.measured).within(at_most=factor)
 
     def foretells(self, other: "Times", factor: float | int) -> list[bool | None]:
         """As :meth:`sooner`, but None where the other's epoch did not come.
@@ -90,33 +90,20 @@ class Times:
         A censored epoch is beyond its run's last, so a ratio may be known to be too large
         (or too small) without being known.
         """
-        outcomes: list[bool | None] = []
-        pairs = zip(self.values, self.last, other.values, other.last, strict=True)
-        for mine, my_last, its, its_last in pairs:
-            # Over an epoch of 0, the first record, or a wait that is none there is no ratio.
-            if (np.isnan(mine) and np.isnan(its)) or its <= 0:
-                outcomes.append(None)
-            elif np.isnan(mine):
-                outcomes.append(False if my_last / its > high else None)
-            elif np.isnan(its):
-                outcomes.append(False if its_last > 0 and mine / its_last < low else None)
-            else:
-                outcomes.append(bool(low <= mine / its <= high))
-        return outcomes
+        return (self.measured / other.measured).within(low, high)
+
+    @property
+    def measured(self) -> Measured:
+        """The epochs as bounds: a censored one lies beyond its run's last, as far as is known."""
+        censored = np.isnan(self.values)
+        # Of a wait that never began nothing is known.
+        beyond = np.where(np.isnan(self.last), -np.inf, self.last * (1 + 1e-12))
+        low = np.where(censored, beyond, self.values)
+        return Measured(low, np.where(censored, np.inf, self.values))
 
     def after(self, start: "Times") -> "Times":
         """The epochs counted from another event of the same runs: a wait."""
         return Times(self.values - start.values, self.last - start.values, self.whole)
-
-
-def _sooner(mine: float, my_last: float, its: float, its_last: float) -> bool | None:
-    if np.isnan(mine) and np.isnan(its):
-        return None
-    if np.isnan(its):  # the other one's epoch lies beyond its_last
-        return True if mine <= its_last else None
-    if np.isnan(mine):  # mine lies beyond my_last
-        return False if my_last >= its else None
-    return bool(mine <= its)
 
 
 def _median(ordered: Float[np.ndarray, " seed"]) -> float:

@@ -15,14 +15,14 @@ from grokkit.experiments.judges import (
     ALSO_MEMORISES,
     Judge,
     all_of,
+    bounded,
     groks,
-    if_known,
     memorises,
     never_groks,
     part,
+    so_far,
     sooner,
     spread,
-    unless_cut_short,
 )
 from grokkit.experiments.outcomes import where
 from grokkit.experiments.row import Arms, Row, Size
@@ -58,8 +58,8 @@ def below_null(arm: str, order: str, variable: str = "best_med") -> Judge:
         nulls = [float(one[f"{variable}_null"]) for one in runs]
         says = f"{arm}: the least relative MED over steps, {order} order, below all shuffled ones"
         gaps = np.where(evidence.whole(arm), np.subtract(values, nulls), np.nan)
-        outcomes = if_known(gaps, lambda gap: gap < 0)
-        return [part(says, outcomes, f"{spread(values)}, shuffled {spread(nulls)} or more")]
+        seen = f"{spread(values)}, shuffled {spread(nulls)} or more"
+        return [bounded(says, gaps, seen, at_most=-1e-12)]
 
     return judge
 
@@ -111,8 +111,8 @@ MED = Row(
         ),
         Claim(
             "med-tracking/not-by-shrinking",
-            "So does MED over the mean distance of pairs: it is no mere shrinking of the "
-            "embeddings.",
+            "MED over the mean distance of pairs falls before unseen pairs are answered, too: its "
+            "fall is no mere shrinking of the embeddings.",
             "our control: MED is not free of scale",
             all_of(falls_before("x+y", "best_med"), falls_before("x-y", "best_med")),
         ),
@@ -157,8 +157,8 @@ def by_mirror_images(arm: str) -> Judge:
         with_one = evidence.final(arm, "mirrored_accuracy")
         others = evidence.final(arm, "unmirrored_accuracy")
         says = f"{arm}: at the end 0.9 of the mirrored pairs are right, at most 0.1 of the others"
-        outcomes = if_known(np.minimum(with_one - 0.9, 0.1 - others), lambda slack: slack >= 0)
-        return [part(says, outcomes, f"{spread(with_one)} and {spread(others)}")]
+        slack = np.minimum(with_one - 0.9, 0.1 - others)
+        return [bounded(says, slack, f"{spread(with_one)} and {spread(others)}", at_least=0.0)]
 
     return judge
 
@@ -171,13 +171,14 @@ CEILING = Row(
     claims=(
         Claim(
             "polynomial-ceiling/never",
-            "x^2 + xy + y^2 is memorised, and its test accuracy stays below 0.95.",
-            "arXiv 2504.03162",
+            "x^2 + xy + y^2, which does not factor modulo the classroom's 47, is memorised, and "
+            "its test accuracy stays below 0.95.",
+            "arXiv 2504.03162, whose 97 it factors over",
             all_of(memorises("x^2+xy+y^2"), never_groks("x^2+xy+y^2", accuracy=0.95)),
         ),
         Claim(
             "polynomial-ceiling/more-data",
-            "Not with 0.7 of all pairs either.",
+            "With 0.7 of all pairs, too, x^2 + xy + y^2 is memorised and stays below 0.95.",
             "arXiv 2504.03162; contested by others",
             all_of(
                 memorises("x^2+xy+y^2, fraction 0.7"),
@@ -239,8 +240,8 @@ def drops(arm: str) -> Judge:
             after = accuracy[begun[0] :]
             falls.append(float((np.maximum.accumulate(after) - after).max()))
         says = f"{arm}: it falls back by 0.1 or more"
-        outcomes = unless_cut_short(evidence, arm, if_known(falls, lambda fall: fall >= 0.1))
-        return [part(says, outcomes, spread(falls))]
+        known = so_far(evidence, arm, falls, rising=True)
+        return [bounded(says, known, spread(falls), at_least=0.1)]
 
     return judge
 
@@ -259,7 +260,7 @@ DEPTH = Row(
         ),
         Claim(
             "depth/med-falls",
-            "MED falls all the same.",
+            "With two layers, too, MED falls before unseen pairs are answered.",
             "arXiv 2504.03162",
             falls_before("2 layers", "med"),
             afterwards=RISES,

@@ -111,11 +111,9 @@ def join(histories: "Sequence[xr.Dataset]") -> "xr.Dataset":
     # Coordinates that vary between the parts but not within one are missing in some.
     specs = [spec for history in histories for spec in any_specs_of(history)]
     fresh = run_coordinates(specs)
-    # What a part was cut from may have lacked a coordinate that the part alone would have.
-    parts = [
-        history.drop_vars(run_coordinates(any_specs_of(history)), errors="ignore")
-        for history in histories
-    ]
+    # What a part was cut from may have had more such coordinates than the part alone, or fewer.
+    names = {"spec", *(name for spec in specs for name in spec.settings())}
+    parts = [history.drop_vars(names, errors="ignore") for history in histories]
     joined = xr.concat(parts, dim="run", join="outer", combine_attrs="override")
     joined = joined.assign_coords(fresh)
     joined.attrs = dict(histories[0].attrs) | {
@@ -281,7 +279,12 @@ def from_bytes(data: bytes, name: str) -> "xr.Dataset":
     return history
 
 
-def thin(history: "xr.Dataset", records: int = 100, mantissa_bits: int = 10) -> "xr.Dataset":
+def thin(
+    history: "xr.Dataset",
+    records: int = 100,
+    mantissa_bits: int = 10,
+    keep: Sequence[float] = (),
+) -> "xr.Dataset":
     """A smaller History for keeping: log-spaced records, floats rounded.
 
     Keeps every run's first and last record and those at which it memorised, grokked, or
@@ -292,10 +295,12 @@ def thin(history: "xr.Dataset", records: int = 100, mantissa_bits: int = 10) -> 
         history: what to make smaller.
         records: about how many records to keep, denser in early epochs.
         mantissa_bits: the bits of every other float to keep.
+        keep: epochs of records to keep besides.
     """
     last = history.sizes["epoch"] - 1
+    also = np.flatnonzero(np.isin(history.epoch.values, keep))
     steps = np.geomspace(1, last + 1, records).round().astype(int) - 1 if last > 0 else [0]
-    kept = history.isel(epoch=np.unique(np.concatenate([[0, last], steps, _events(history)])))
+    kept = history.isel(epoch=np.unique(np.concatenate([[0, last], steps, also, _events(history)])))
     for name, values in kept.data_vars.items():
         if "accuracy" not in str(name) and values.dtype.kind == "f":
             kept[name] = values.copy(data=_round_mantissa(values.values, mantissa_bits))

@@ -10,7 +10,7 @@ import torch
 
 import grokkit
 from grokkit.classroom import check
-from grokkit.classroom.checks.exercise import Exercise
+from grokkit.classroom.checks.exercise import Ask, Exercise, Function
 from grokkit.classroom.checks.expect import Wrong, alike, any_of, expect, require, show
 from grokkit.classroom.checks.learner import LearnerError, Recorded
 from grokkit.classroom.checks.outcome import CheckFailed
@@ -26,17 +26,27 @@ def _a_learners_own_notebook(monkeypatch: pytest.MonkeyPatch):
 
 @pytest.fixture
 def exercise() -> Exercise:
-    made = Exercise("ex_1_1", hints=("First.", "Second."), afterword="Well.")
+    return Exercise(
+        "ex_1_1",
+        Function(
+            "total",
+            right=sum,
+            cases={
+                "it is the sum of the row": Ask(([1, 2, 5],), "Add them."),
+                "it works for an empty row": Ask(([],), "A sum of nothing is 0."),
+            },
+            mistakes={"That is the product.": math.prod},
+        ),
+        hints=("First.", "Second."),
+        afterword="Well.",
+    )
 
-    @made.property("it is the sum of the row", cause="Add them.")
-    def _(total):
-        expect(total([1, 2, 5]), 8, mistakes={"That is the product.": 10})
 
-    @made.property("it works for an empty row")
-    def _(total):
-        expect(total([]), 0, cause="A sum of nothing is 0.")
-
-    return made
+def one_case(inputs: Any, **how: Any) -> Exercise:
+    """An exercise that asks one function once."""
+    return Exercise(
+        "ex_1_1", Function("answer", {"it holds": Ask(inputs)}, **how), hints=("A hint.",)
+    )
 
 
 # --- the four outcomes --------------------------------------------------------------------
@@ -57,10 +67,10 @@ def test_wrong_says_property_input_answer_and_cause(exercise: Exercise):
     assert repr(result) == (
         "ex_1_1: not right yet\n"
         "  must hold:    it is the sum of the row\n"
+        "  likely cause: That is the product.\n"
         "  input:        iterable = [1, 2, 5]\n"
         "  your answer:  10\n"
-        "  expected:     8\n"
-        "  likely cause: That is the product."
+        "  expected:     8"
     )
     assert exercise(lambda row: 7).cause == "Add them."
     assert exercise(lambda row: sum(row) or 3).cause == "A sum of nothing is 0."
@@ -145,12 +155,7 @@ def test_leaving_the_notebook_is_the_learners_error_and_an_interrupt_is_not(exer
 
 
 def test_an_answer_that_the_check_cannot_use_is_wrong_and_not_the_checks_crash():
-    made = Exercise("ex_1_1", hints=("A hint.",))
-
-    @made.property("its first entry is 1")
-    def _(answer):
-        expect(answer()[0], 1)
-
+    made = one_case((), judge=lambda got: expect(got[0], 1))
     result = made(lambda: 5)
     assert result.outcome == "wrong" and "not of the kind" in result.cause
 
@@ -160,26 +165,16 @@ def test_an_error_in_a_method_of_the_learners_is_theirs():
         def value(self):
             return [][1]
 
-    made = Exercise("ex_1_1", hints=("A hint.",))
-
-    @made.property("it has a value")
-    def _(answer):
-        answer().value()
-
+    made = one_case((), judge=lambda got: got.value())
     assert made(Answer).outcome == "raised"
 
 
 def test_what_an_answer_does_to_its_input_and_to_the_generator_spoils_nothing_and_is_told():
-    made = Exercise("ex_1_1", hints=("A hint.",))
     row = torch.tensor([3.0, 1.0])
-
-    @made.property("it sorts")
-    def _(answer):
-        torch.manual_seed(5)
-        expect(answer(row), [1.0, 3.0])
-        expect(answer(row), [1.0, 3.0])
+    made = one_case((row,), right=lambda row: row.sort().values)
 
     def in_place(row):
+        torch.manual_seed(5)
         row.copy_(row.sort().values)
         return row
 
@@ -210,11 +205,7 @@ def test_whatever_can_be_changed_in_place_is_noticed():
 
 
 def test_a_right_answer_that_changes_its_input_is_not_excused_by_a_wrong_one_later():
-    made = Exercise("ex_1_1", hints=("A hint.",))
-
-    @made.property("it is the sum")
-    def _(answer):
-        expect(answer([1, 2]), 3)
+    made = one_case(([1, 2],), right=sum)
 
     def answer(row):
         row.append(0)
@@ -227,7 +218,7 @@ def test_a_right_answer_that_changes_its_input_is_not_excused_by_a_wrong_one_lat
 def test_a_message_cannot_run_in_the_page(exercise: Exercise):
     html = exercise(lambda row: "<script>alert(1)</script>")._repr_html_()
     assert "<script>" not in html and "&lt;script&gt;" in html
-    assert exercise(sum)._repr_html_().startswith("<div style='border-left:4px solid #009E73")
+    assert exercise(sum)._repr_html_().startswith("<div style='border-left:4px solid #00785A")
 
 
 # --- when a check raises ------------------------------------------------------------------
@@ -394,19 +385,11 @@ def test_several_answers_may_be_one_mistake():
 
 
 def test_the_tolerance_around_0_grows_with_what_is_compared():
-    made = Exercise("ex_1_1", hints=("A hint.",))
-
-    @made.property("nothing is left")
-    def _(answer):
-        expect(answer(torch.tensor([5.0, -1.0])), [0.0, 0.0], cause="Something is left.")
-
-    @made.property("in small things, too")
-    def _(answer):
-        expect(answer([0.01]), 0.0, cause="Something is left.")
-
-    assert made(lambda row: [-2e-6, 0.0] if len(row) == 2 else 0.0)
-    assert made(lambda row: [-2e-5, 0.0] if len(row) == 2 else 0.0).outcome == "wrong"
-    assert made(lambda row: [0.0, 0.0] if len(row) == 2 else 1e-6).outcome == "wrong"
+    large = one_case((torch.tensor([5.0, -1.0]),), right=lambda row: [0.0, 0.0])
+    small = one_case(([0.01],), right=lambda row: 0.0)
+    assert large(lambda row: [-2e-6, 0.0])
+    assert large(lambda row: [-2e-5, 0.0]).outcome == "wrong"
+    assert small(lambda row: 1e-6).outcome == "wrong"
     for off, same in ((5e-4, True), (5e-3, False)):  # of a difference of numbers near 1000
         if same:
             expect([1000.0, off], [1000.0, 0.0])
@@ -509,7 +492,7 @@ def test_a_solution_is_shown_only_where_the_settings_allow_it(tmp_path: Path):
 
 
 def test_an_attempt_opens_the_solution_in_the_checkout():
-    exercise = Exercise("ex_1_1", hints=("A hint.",))
+    exercise = one_case((1,), right=lambda mask: mask)
     assert "Try it first" in repr(exercise.solution())
     exercise(None)
     assert "Try it first" in repr(exercise.solution())

@@ -19,10 +19,10 @@ import pytest
 import torch
 
 from grokkit.classroom import check
-from grokkit.classroom.checks.exercise import Function
+from grokkit.classroom.checks.exercise import Ask, Function
 from grokkit.classroom.checks.expect import AnyOf
 from grokkit.classroom.exercises import source as sources
-from grokkit.classroom.exercises.source import Chapter, Exercise
+from grokkit.classroom.exercises.source import Chapter
 from grokkit.classroom.grading.peer import Peer
 from grokkit.classroom.mutants import solved_names
 from tests.classroom.variant import Variant
@@ -196,7 +196,7 @@ def mistakes(name: str) -> Iterator[tuple[str, int, Any]]:
             continue
         tables = [part.mistakes]
         for case in part.cases.values():
-            tables += [ask.mistakes for ask in (case if isinstance(case, list) else [case])]
+            tables += [ask.mistakes for ask in ([case] if isinstance(case, Ask) else case)]
         for table in tables:
             for sentence, made in table.items():
                 for one in made if isinstance(made, AnyOf) else [made]:

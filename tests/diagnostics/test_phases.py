@@ -170,14 +170,11 @@ def test_borders_never_run_backward_and_labels_never_fall(one: xr.Dataset):
 
 
 @given(any_run(), st.integers(1, 31))
-def test_later_records_never_move_a_settled_border(one: xr.Dataset, kept: int):
-    early = one.isel(epoch=slice(kept))
-    before, after = phase_borders(early).values[0], phase_borders(one).values[0]
-    epochs = early.epoch.values
+def test_later_records_never_change_a_border(one: xr.Dataset, kept: int):
+    before = phase_borders(one.isel(epoch=slice(kept))).values[0]
+    after = phase_borders(one).values[0]
     for first, second in zip(before, after, strict=True):
-        settled = first + 100 < epochs[-1] and (epochs > first).sum() > 1
-        if settled:
-            assert first == second
+        assert np.isnan(first) or first == second
 
 
 @pytest.mark.parametrize("every", [1, 5, 20, 50])

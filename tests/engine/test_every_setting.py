@@ -106,6 +106,7 @@ CHANGES: dict[str, Any] = {
     "nesterov": False,
     "update_scale": "spectral",
     "muon_readout": True,
+    "weight_streams": "one",
     # priors
     "kl_strength": 0.4,
     "entropy_strength": 0.4,
@@ -131,6 +132,7 @@ CHANGES: dict[str, Any] = {
     "stop_after": 5,
     "precision": "float64",
     "features": True,
+    "updates": True,
 }
 """For every setting that there is, another value."""
 
@@ -192,7 +194,7 @@ def teachers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 def base_of(part: str, kind: str) -> RunSpec:
     if part not in FAMILIES:
         return BASE
-    return BASE.with_(**{part: kind}, **KINDS[part][kind])
+    return BASE.with_(**{part: FAMILIES[part][kind](**KINDS[part][kind])})
 
 
 @functools.cache

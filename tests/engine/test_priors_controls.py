@@ -12,6 +12,9 @@ from tests.model.cases import MODELS, SEEDS, TASKS, group
 MODEL = MODELS["2 heads softmax classifier"]
 STRENGTHS = (0.0, 0.5, 2.0)
 CONTROLLED = ("W_Q", "W_K")
+MOVED = (*CONTROLLED, "token_embedding", "position_embedding")
+"""What the penalty moves in a model of one layer."""
+REACH = {"noise": CONTROLLED, "shuffled": CONTROLLED, "noise-all": MOVED, "shuffled-all": MOVED}
 
 
 def gradients(epoch: int = 0, dtype: torch.dtype = torch.float64, **settings) -> dict:
@@ -39,20 +42,27 @@ def plain():
     return {name: weights.gradient[name].clone() for name in weights}
 
 
-@pytest.mark.parametrize("control", ["noise", "shuffled"])
+@pytest.mark.parametrize("control", REACH)
 def test_a_control_has_the_norm_of_the_penaltys_gradient_and_another_direction(plain, control):
     true, instead = gradients(), gradients(penalty_gradient=control)
     for name in plain:
         pulled, given = true[name] - plain[name], instead[name] - plain[name]
-        if name not in CONTROLLED:
+        if name not in REACH[control]:
             assert given.abs().max() < 1e-15, name
             continue
         torch.testing.assert_close(norms(given), norms(pulled), rtol=1e-12, atol=0)
         assert given[0].abs().max() == 0  # no strength, no control
         cosine = (pulled * given).flatten(1).sum(dim=1)[1:] / norms(given)[1:].square()
         assert cosine.abs().max() < 0.6
-    # The penalty itself reaches the embeddings too.
-    assert not torch.equal(true["token_embedding"], plain["token_embedding"])
+    # Nothing that the penalty moves is left out of MOVED, and nothing else is in it.
+    assert {name for name in plain if not torch.equal(true[name], plain[name])} == set(MOVED)
+
+
+def test_the_penalty_on_w_q_and_w_k_alone_is_its_own_gradient_there(plain):
+    true, alone = gradients(), gradients(penalty_gradient="true-qk")
+    for name in plain:
+        wanted = true[name] if name in CONTROLLED else plain[name]
+        torch.testing.assert_close(alone[name], wanted, rtol=1e-12, atol=1e-15)
 
 
 def test_shuffled_signs_keep_every_magnitude_and_last(plain):

@@ -17,7 +17,6 @@ from grokkit.experiments.judges import (
     groks,
     in_digits,
     never_groks,
-    no_sooner,
     spread,
 )
 from grokkit.runtime import specs_of
@@ -124,7 +123,6 @@ def test_a_value_at_an_epoch_that_never_came_is_undefined(history: xr.Dataset):
 
 NEVER = (
     never_groks("decay 0"),
-    no_sooner("decay 0", "decay 1"),
     ends_below("decay 0", "test_accuracy", 0.9),
     groks("decay 0"),
 )

@@ -40,7 +40,7 @@ def test_every_row_claims_something_and_says_who_does():
 
 def test_a_row_is_known_by_its_name():
     assert row("four-phases") is ROWS["four-phases"]
-    with pytest.raises(SettingError, match=r"name: got 'five-phases'; allowed: four-phases"):
+    with pytest.raises(SettingError, match=r"name: got 'five-phases'; allowed: headlines"):
         row("five-phases")
     with pytest.raises(SettingError, match="name: got 'five-phases'"):
         recorded("five-phases")

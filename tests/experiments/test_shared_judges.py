@@ -46,7 +46,7 @@ def grokking(**epochs: int) -> dict[str, dict[str, list[float]]]:
         (300, NEVER, 0.8, True, False),  # 0.8 of what lies beyond 400
         (400, NEVER, 0.8, None, None),
         (NEVER, 400, 0.8, False, True),
-        (NEVER, NEVER, 0.8, None, True),  # nobody saw a help
+        (NEVER, NEVER, 0.8, None, None),  # there was nothing to help
     ],
 )
 def test_sooner_is_by_a_share_of_the_other_s_epoch_and_no_sooner_is_its_contrary(
@@ -63,6 +63,14 @@ def test_sooner_is_asked_at_both_accuracies():
     assert outcomes(sooner("it", "other")(runs)) == [False, True]
 
 
+@pytest.mark.parametrize(
+    ("after", "holds"), [([1.0, 1.0], True), ([0.8, 0.8], True), ([0.7, 1.0], False)]
+)
+def test_a_network_that_falls_back_has_not_grokked(after: list[float], holds: bool):
+    runs = drawn({"it": {"test_accuracy": [0.0, 0.1, 1.0, *after]}})
+    assert outcomes(groks("it", accuracy=0.95)(runs)) == [holds]
+
+
 def test_where_both_were_cut_short_no_help_is_not_known():
     runs = drawn(grokking(it=NEVER, other=NEVER), cut={"it": 200, "other": 200})
     assert outcomes(no_sooner("it", "other")(runs)) == [None] * 2
@@ -76,7 +84,6 @@ def test_where_both_were_cut_short_no_help_is_not_known():
     [
         ([0.0, 0.1, 0.2, 0.6, 0.95], 400, True),  # exactly at the threshold
         ([0.0, 0.1, 0.2, 0.6, 0.94], 400, False),
-        ([0.0, 0.1, 1.0, 0.6, 0.1], 400, True),  # once is enough
         ([0.0, 0.1, 0.2, 0.6, 1.0], 300, None),
         ([0.0, 0.1, 1.0, 1.0, 1.0], 300, True),
     ],
@@ -151,7 +158,15 @@ def test_one_norm_is_that_of_the_grok_and_asked_of_every_arm(
         }
         for place, norm in enumerate(norms)
     }
-    assert outcomes(one_norm(*arms)(drawn(arms))) == [one]
+    near, _ = one_norm(*arms)(drawn(arms))
+    assert near.outcomes == (one,)
+
+
+@pytest.mark.parametrize(("start", "nearer"), [(25.0, False), (35.0, True)])
+def test_norms_at_the_grok_are_held_against_those_at_memorising(start: float, nearer: bool):
+    norms = {"one": [9.0, 20.0, 20.0, 20.0, 20.0], "other": [9.0, start, 28.0, 28.0, 28.0]}
+    arms = {name: {"mlp_norm": one, "test_accuracy": reaches(300)} for name, one in norms.items()}
+    assert outcomes(one_norm(*arms)(drawn(arms))) == [True, nearer]
 
 
 # --- orders -------------------------------------------------------------------------------

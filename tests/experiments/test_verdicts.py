@@ -17,6 +17,8 @@ from grokkit.experiments import (
     text,
     verdict_of,
 )
+from grokkit.experiments.claims import Bounds
+from grokkit.experiments.estimates import Measured
 from grokkit.experiments.judges import rank_correlations
 
 YES, NO, OPEN = True, False, None
@@ -89,7 +91,8 @@ RESULT = Result(CLAIM, "partly", (part(YES, YES, NO, OPEN, YES), HOLDS), "p 43",
 def test_a_line_says_what_was_asked_what_was_seen_and_for_how_many():
     assert "is so: 1 [0 to 2]; 3 of 5 seeds, 1 undecided" in text([RESULT])
     assert "is so: 1 [0 to 2]; 5 of 5 seeds" in text([RESULT])
-    assert "[partly] row/one" in text([RESULT]) and "p 43" in text([RESULT])
+    assert "[partly (fragile: one seed turns it)] row/one" in text([RESULT])
+    assert "p 43" in text([RESULT])
 
 
 def test_a_row_of_the_table_stays_one_row_whatever_the_claim():
@@ -100,12 +103,43 @@ def test_a_row_of_the_table_stays_one_row_whatever_the_claim():
     assert "A \\| B is so." in table
 
 
-@pytest.mark.parametrize("seeds", [0, 1, 4, 5, 20])
-def test_a_verdict_on_fewer_than_five_seeds_says_on_how_many(seeds: int):
-    shown = dataclasses.replace(RESULT, seeds=seeds)
-    few = f"partly on {seeds} of 5 seeds" if 0 < seeds < 5 else "partly"  # 0: no training
-    assert f"[{few}]" in text([shown]) and f"**{few}**" in markdown([shown])
-    assert f"<b>{few}</b>" in Table([shown])._repr_html_()
+@pytest.mark.parametrize(
+    ("seeds", "few"), [(0, ""), (1, " on 1 seed"), (4, " on 4 seeds"), (5, ""), (20, "")]
+)
+def test_a_verdict_on_fewer_than_five_seeds_says_on_how_many(seeds: int, few: str):
+    assert dataclasses.replace(RESULT, seeds=seeds).label == f"partly{few}"
+
+
+def numbers(*values: float, at_most: float) -> Part:
+    return Part.of("x", Measured.of(values), Bounds(at_most=at_most, null=1.0), "")
+
+
+@pytest.mark.parametrize(
+    ("parts", "turns"),
+    [
+        ((part(*[YES] * 5),), ()),
+        ((part(*[YES] * 4, NO),), ("one seed",)),  # three of four are not four fifths
+        ((numbers(*[0.1] * 5, at_most=0.5),), ()),
+        ((numbers(*[0.45] * 5, at_most=0.5),), ("a quarter of a threshold",)),
+        ((numbers(*[0.55] * 5, at_most=0.5),), ("a quarter of a threshold",)),
+        ((numbers(*[0.45] * 4, 0.9, at_most=0.5),), ("one seed", "a quarter of a threshold")),
+        ((part(*[YES] * 5), part(*[NO] * 5)), ()),
+    ],
+)
+def test_a_verdict_is_fragile_where_one_seed_or_a_quarter_of_a_threshold_turns_it(parts, turns):
+    result = Result(CLAIM, verdict_of(parts), parts, "p 43", 5)
+    assert result.fragile == turns
+    for form in (text, markdown, lambda results: Table(results)._repr_html_()):
+        assert ("fragile" in form([result])) == bool(turns)
+
+
+@pytest.mark.parametrize(
+    ("source", "whose"),
+    [("Figure 3", "papers"), ("our control", "ours"), ("weak point 10", "ours")],
+)
+def test_the_papers_claims_and_ours_are_told_apart(source: str, whose: str):
+    assert dataclasses.replace(CLAIM, source=source).whose == whose
+    assert dataclasses.replace(CLAIM, id="theory/x", source=source).whose == "algebra"
 
 
 @pytest.mark.parametrize("form", [text, markdown, lambda results: Table(results)._repr_html_()])
@@ -133,9 +167,11 @@ def test_in_the_terminal_what_was_not_run_stays_with_its_row():
     other = dataclasses.replace(RESULT, claim=dataclasses.replace(CLAIM, id="another/one"))
     unrun = Result(CLAIM, "not run at this size", (), "", 0)
     heads = [
-        line.split(":")[0] for line in text([unrun, RESULT, other]).split("\n") if line[0] == "["
+        line.split("] ")[1].split(":")[0]
+        for line in text([unrun, RESULT, other]).split("\n")
+        if line[0] == "["
     ]
-    assert heads == ["[partly] row/one", "[not run at this size] row/one", "[partly] another/one"]
+    assert heads == ["row/one", "row/one", "another/one"]
 
 
 def test_the_count_names_only_verdicts_that_there_are():

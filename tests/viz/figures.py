@@ -16,7 +16,9 @@ from tests.viz.small import small_history, small_path
 from tests.viz.sweep import sweep_history
 
 RECORDED = [
-    name for name in ROWS if ROWS[name].arms() and (ROWS[name].kept_with or name) in runs.names()
+    name
+    for name, row in ROWS.items()
+    if row.arms() and {name, *row.shares_recording_of} & set(runs.names())
 ]
 """The rows of which there are recorded runs."""
 

@@ -6,7 +6,7 @@ from itertools import product
 import torch
 
 from grokkit.classroom.checks.exercise import Ask, Exercise, Function
-from grokkit.classroom.checks.expect import any_of
+from grokkit.classroom.checks.expect import any_of, as_array, require
 from grokkit.tasks import SparseParity
 
 # --- 1.1 the oracle -----------------------------------------------------------------------
@@ -171,7 +171,7 @@ ex_1_3 = Exercise(
             "It is divided by the number of train pairs; ask how many of the *test* pairs.": (
                 lambda s, t: mirrored(s, t) / len(s)
             ),
-            "This is the number of mirrored pairs; divide it by the number of test pairs.": mirrored,
+            "This is the number of mirrored pairs; divide by the number of test pairs.": mirrored,
             "This is a percentage; a share is a number from 0 to 1.": lambda s, t: (
                 100 * mirrored(s, t) / len(t)
             ),
@@ -306,4 +306,67 @@ ex_1_4 = Exercise(
         "answer makes j informative. Do it for each j.",
     ),
     afterword="This is Definition 3.1 as an experiment: it needs all sequences, and no network.",
+)
+
+# --- 1.5 a fair split ---------------------------------------------------------------------
+
+
+def is_fair(given, p, size):
+    """Whether it is closed under mirroring and shows every number and every sum."""
+    array = as_array(given)
+    pairs = [] if array is None or array.ndim != 2 else [tuple(map(int, one)) for one in array]
+    require(
+        array is not None and array.shape == (size, 2),
+        f"A list of {size} pairs (a, b) is asked for; {len(pairs)} came back.",
+        given,
+    )
+    require(
+        len(set(pairs)) == size and {number for one in pairs for number in one} <= {*range(p)},
+        f"The pairs are to be different, and of the numbers 0..{p - 1}.",
+        pairs,
+    )
+    alone = [(a, b) for a, b in pairs if (b, a) not in pairs]
+    require(
+        not alone,
+        "The mirror image of a train pair is a test pair: take both or neither. Which pairs come "
+        "alone?",
+        alone,
+    )
+    for what, shown in (
+        ("number", {number for one in pairs for number in one}),
+        ("sum", {(a + b) % p for a, b in pairs}),
+    ):
+        missing = sorted({*range(p)} - shown)
+        require(
+            not missing,
+            f"Some {what} is not trained on. A pair of equal numbers shows one number and one sum "
+            "at once, and is its own mirror image: is one of them left out?",
+            missing,
+            f"every {what} from 0 to {p - 1}",
+        )
+
+
+ex_1_5 = Exercise(
+    "ex_1_5",
+    Function(
+        "fair_split",
+        judge=is_fair,
+        cases={
+            "mirror images stay together, and every number and every sum is trained on": [
+                Ask((5, 15)),
+                Ask((7, 11)),
+            ],
+            "for every odd p and every size": [
+                Ask((p, size))
+                for p, size in ((5, 8), (5, 20), (7, 10), (9, 13), (11, 110), (15, 60))
+            ],
+        },
+    ),
+    hints=(
+        "Which pairs are their own mirror images? How many are there, and which sums have they?",
+        "With all of them in, the rest is to be added two by two. For which sizes does that work?",
+        "Otherwise leave (0, 0) out. Then the number 0 is missing, and the sum 0: each needs a "
+        "couple of its own, such as (1, 0) with (0, 1).",
+    ),
+    afterword='grokkit\'s `split="unordered"` keeps couples together; the rest is chance.',
 )

@@ -327,3 +327,53 @@ ex_2_4 = Exercise(
     ),
     afterword="A query that changes from sequence to sequence can do it: lesson 08.",
 )
+
+# --- 2.5 two heads can --------------------------------------------------------------------
+
+
+def look_where_they_differ(two_tables):
+    parts = list(two_tables) if isinstance(two_tables, tuple | list | torch.Tensor) else []
+    arrays = [as_array(one) for one in parts]
+    require(
+        len(arrays) == 2 and all(one is not None and one.shape == (3, 3) for one in arrays),
+        "Two tables of scores are asked for, each of shape [3 positions, 3 tokens].",
+        two_tables,
+    )
+    tables = [torch.as_tensor(one).double() for one in arrays]
+    require(all(one.isfinite().all() for one in tables), "A score is no finite number.", two_tables)
+    each = torch.stack([attention_of(table, FOUR)[:, 0] for table in tables])
+    first = each.mean(dim=0)
+    same, differ = first[[0, 3]], first[[1, 2]]
+    cause = "Where the tokens differ the first position has too little."
+    if (differ > 0.45).any():
+        cause = (
+            "It works for one of the two ways to differ. Let one head say 'a 1 and then a 0', and "
+            "the other 'a 0 and then a 1'."
+        )
+    elif (each.amax(dim=0)[[1, 2]] < 0.6).all():
+        cause += " A head alone must give it nearly everything there: are the scores far apart?"
+    require(bool((differ >= 0.45).all()), cause, first, "0.45 or more for 0 1 = and for 1 0 =")
+    require(
+        bool((same <= 0.05).all()),
+        "Where both tokens are the same the first position has too much: in each head something "
+        "must beat it there, the second position or the =.",
+        first,
+        "0.05 or less for 0 0 = and for 1 1 =",
+    )
+
+
+ex_2_5 = Exercise(
+    "ex_2_5",
+    Value(
+        "two_tables",
+        {"the first position is looked at where the two tokens differ": look_where_they_differ},
+    ),
+    hints=(
+        "One head cannot. But 'they differ' is one of two things: 1 and 0, or 0 and 1.",
+        "A head that looks at the first position for 1 0 alone: which tokens must a 1 in first "
+        "place beat, and which must it lose to?",
+        "Scores in steps of 10: a 0 in first place 0, a 0 in second place and the = 10, a 1 in "
+        "first place 20, a 1 in second place 30.",
+    ),
+    afterword="Four heads can say even more, and cancel each other: lesson 08.",
+)

@@ -21,7 +21,7 @@ def pooled(d, new_share=None, same_value=False):
 
 
 def mixed(rest=lambda m, a, b: (1 - b) * m, own=lambda v, a, w, b: b * w):
-    """h' from the part of the others and that of the token itself."""
+    """The new h from the part of the others and that of the token itself."""
 
     def answer(h, a, v, b, w):
         return own(v, a, w, b) + rest((h - a * v) / (1 - a), a, b)
@@ -297,7 +297,7 @@ def margins(logits, targets):
 def gamma_of(
     of=lambda logits, targets: margins(logits, targets).min().clamp(min=0),
     norm=lambda w: torch.linalg.matrix_norm(w, 2),
-    c=math.sqrt(2),
+    c=2**0.5,
     below=lambda one, two, spread: one * two * spread,
 ):
     """(27) with another margin, norm, factor or denominator."""
@@ -466,4 +466,76 @@ ex_3_4 = Exercise(
         "Leave out sequences that had this token already: those are no pairs.",
     ),
     afterword="grokkit.diagnostics.separability measures all of it, with a Delta that is sharper.",
+)
+
+# --- 3.5 hardly ever looking --------------------------------------------------------------
+
+
+def looks_seldom(given, k, length, gamma, tiny):
+    """Whether (27) holds for every pair that differs in an informative bit, and B_gamma fails."""
+    array = as_array(given)
+    require(
+        array is not None and array.shape == (length + 1, 3),
+        f"A table of scores of shape [{length + 1}, 3] is asked for.",
+        given,
+    )
+    table = torch.as_tensor(array).double()
+    require(table.isfinite().all(), "A score is no finite number.", given)
+    bits = torch.cartesian_prod(*[torch.arange(2)] * length).view(-1, length)
+    tokens = torch.cat([bits, torch.full((len(bits), 1), 2)], dim=1)
+    alpha = table[range(length + 1), tokens].softmax(dim=1)
+    order = {tuple(row.tolist()): i for i, row in enumerate(bits)}
+    least = []
+    for i in range(k):
+        turned = bits.clone()
+        turned[:, i] = 1 - turned[:, i]
+        other = [order[tuple(row.tolist())] for row in turned]
+        least.append((alpha[:, i] + alpha[other, i]).min())
+    both, single = torch.stack(least).min(), alpha[:, :k].min()
+    cause = "Make one of a bit's two tokens loud, at all informative positions alike."
+    if both > 0.9 / k:
+        cause = "Nearly: gamma is very near 1/k here, so everything else must be more silent yet."
+    elif single > tiny:
+        cause += " Neither token is loud enough to be heard beside the distractors."
+    require(
+        both >= gamma,
+        f"(27) is broken: some pair has less than gamma together. {cause}",
+        both,
+        f"a sum of {gamma:g} or more in every pair",
+    )
+    require(
+        single < tiny,
+        "Every informative share is large in every sequence: B_gamma may hold. Of two sequences "
+        "only *one* has to look at the bit in which they differ.",
+        single,
+        f"a share below {tiny:g} somewhere",
+    )
+
+
+ex_3_5 = Exercise(
+    "ex_3_5",
+    Function(
+        "seldom_looks",
+        judge=looks_seldom,
+        cases={
+            "every pair is told apart by attention that seldom looks": [
+                Ask((2, 3, 0.3, 0.01)),
+                Ask((3, 5, 0.2, 1e-6)),
+            ],
+            "for every k, length and gamma": [
+                Ask((1, 4, 0.9, 1e-3)),
+                Ask((3, 3, 0.333, 1e-9)),
+                Ask((2, 7, 0.4999, 1e-4)),
+                Ask(lambda d: (2, 4, d.one(0.05, 0.49), 1e-5)),
+            ],
+        },
+    ),
+    hints=(
+        "A bit that is turned is a 1 in one of the two sequences, and a 0 in the other.",
+        "So it is enough to look at ones: how much has a 1 if m of the informative bits are ones "
+        "and everything else is silent?",
+        "The share of a loud 1 is at least 1 / (k + the rest), where the rest is length times e^-s "
+        "for a score s. How large must s be for gamma?",
+    ),
+    afterword="The theorem's condition is about pairs; B_gamma is a convenient way to ensure it.",
 )

@@ -135,7 +135,7 @@ ex_4_2 = Exercise(
         cases={
             "it is log(1 + S) for each example": Ask(
                 some_logits,
-                "For each row: subtract the right logit, sum the exponentials of the others, log1p.",
+                "For each row: subtract the right logit, sum the others' exponentials, log1p.",
             ),
             "it stays exact where the right class is far ahead": [
                 Ask(
@@ -400,4 +400,93 @@ ex_4_4 = Exercise(
         "No match: let the values differ in one coordinate, and W look at the other one.",
     ),
     afterword="So a small gradient of the scores has four possible causes. Look which it is.",
+)
+
+# --- 4.5 how small can an error be? -------------------------------------------------------
+
+
+def ends(least=lambda c: c / (c - 1), most=lambda c: 2.0, wrong=lambda loss: -math.expm1(-loss)):
+    """Both ends: roots of these, times what is wrong."""
+    return lambda loss, c: (wrong(loss) * math.sqrt(least(c)), wrong(loss) * math.sqrt(most(c)))
+
+
+def reaches_both(given, loss, classes):
+    arrays = [as_array(one) for one in given] if isinstance(given, tuple | list) else []
+    require(
+        len(arrays) == 2 and all(one is not None and one.shape == (classes,) for one in arrays),
+        f"Two tensors of {classes} logits are asked for.",
+        given,
+    )
+    for name, array, wanted in zip(
+        ("least", "largest"), arrays, ends()(loss, classes), strict=True
+    ):
+        logits = np.asarray(array, dtype=float)
+        found = float(theory.cross_entropy(logits[None], np.array([0]))[0])
+        require(
+            abs(found - loss) < 1e-4 * loss,
+            f"The loss of the logits of {name} error is not the one given: how far ahead is the "
+            "right class?",
+            found,
+            f"{loss:g}",
+        )
+        error = np.linalg.norm(theory.softmax(logits) - np.eye(classes)[0])
+        require(
+            abs(error - wanted) < 1e-3 * wanted,
+            f"The error of these is not the {name} one at this loss. How must the wrong classes "
+            "share what the right one has not?",
+            error,
+            f"{wanted:.4g}",
+        )
+
+
+ex_4_5 = Exercise(
+    "ex_4_5",
+    Function(
+        "error_ends",
+        right=ends(),
+        cases={
+            "both ends are linear in 1 - e^-L": [
+                Ask(lambda d: (d.one(0.2, 2), 4), "The wrong classes share 1 - e^-L."),
+                Ask((0.3, 2), "With two classes there is only one way."),
+                Ask(lambda d: (d.one(0.2, 2), 50), "Fifty classes."),
+                Ask((1e-12, 5), "1 - e^-L loses its digits: use expm1.", rtol=1e-4, atol=0.0),
+            ]
+        },
+        mistakes={
+            "The right class is missing: the error has -(1 - e^-L) there.": any_of(
+                ends(lambda c: 1 / (c - 1), lambda c: 1.0), ends(lambda c: 1 / (c - 1))
+            ),
+            "At the least all wrong classes have the same; there are C - 1 of them.": any_of(
+                ends(lambda c: 1 + 1 / c), ends(lambda c: 1 / c)
+            ),
+            "The least is not 0: the right class alone misses 1 - e^-L.": any_of(
+                ends(lambda c: 0.0), ends(lambda c: 1.0)
+            ),
+            "This is Pinsker's, with the square root of the loss; both ends are linear.": ends(
+                wrong=lambda loss: math.sqrt(loss)
+            ),
+            "L stands where 1 - e^-L belongs.": ends(wrong=lambda loss: loss),
+            "Least and most are exchanged.": lambda loss, c: ends()(loss, c)[::-1],
+        },
+    ),
+    Function(
+        "at_the_ends",
+        judge=reaches_both,
+        cases={
+            "there are logits that reach both": [
+                Ask((0.7, 4)),
+                Ask((0.01, 10)),
+                Ask((3.0, 3)),
+                Ask(lambda d: (d.one(0.1, 2), 6)),
+            ]
+        },
+    ),
+    hints=(
+        "The right class has the probability e^-L. What does the error have at its place?",
+        "The other C - 1 classes share 1 - e^-L. When is the sum of squares of their shares least, "
+        "when largest?",
+        "For the logits: one wrong class alone needs z_0 - z_1 = -log(e^L - 1); with C - 1 equal "
+        "ones log(C - 1) is added.",
+    ),
+    afterword="So the error, unlike the attention's gradient, cannot starve before the loss does.",
 )

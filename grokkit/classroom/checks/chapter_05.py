@@ -414,3 +414,79 @@ ex_5_4 = Exercise(
     ),
     afterword="In grokkit: theory.plateau_bracket, and diagnostics.plateau_lengths for a History.",
 )
+
+# --- 5.5 the norm stands still ------------------------------------------------------------
+
+
+def turns(given, matrix, eta, w, longest):
+    """Whether the steps hold the norm and turn the weights by a right angle."""
+    steps = list(given) if isinstance(given, tuple | list | torch.Tensor) else []
+    require(0 < len(steps) <= 100_000, "A list of steps is asked for, 100,000 at most.", len(steps))
+    now = start = matrix.double()
+    for number, step in enumerate(steps, 1):
+        array = as_array(step)
+        require(
+            array is not None and array.shape == tuple(matrix.shape),
+            f"Step {number} has not the shape of W.",
+            step,
+        )
+        update = torch.as_tensor(array).double()
+        length = float(update.norm())
+        require(
+            length <= longest * (1 + 1e-4),
+            f"Step {number} is longer than B. Turn by less in each step, and take more steps.",
+            length,
+            f"{longest:.4g} or less",
+        )
+        now = (1 - eta * w) * now - eta * update
+        ratio = float(now.norm() / start.norm())
+        cause = (
+            "Decay takes eta w |W| at each step: besides turning, a step has to give that back."
+            if ratio < 1
+            else "It goes off along a straight line: each step must be at a right angle to where W "
+            "is *then*, not to where it was at first."
+        )
+        require(
+            abs(ratio - 1) < 1e-3,
+            f"After step {number} the norm is not what it was. {cause}",
+            ratio,
+            "a ratio within a thousandth of 1",
+        )
+    cosine = float((now * start).sum() / (now.norm() * start.norm()))
+    require(
+        cosine <= 1e-3,
+        "The norm is held, and W points nearly where it did. Go on turning.",
+        cosine,
+        "a cosine of 0 or less between the last W and the first",
+    )
+
+
+def to_turn(d, shape, eta, w, more):
+    matrix = d.numbers(*shape)
+    return matrix, eta, w, round(more * w * float(matrix.norm()), 5)
+
+
+ex_5_5 = Exercise(
+    "ex_5_5",
+    Function(
+        "turning_steps",
+        judge=turns,
+        cases={
+            "the norm stays and the weights turn by a right angle": [
+                Ask(lambda d: to_turn(d, (2, 3), 0.1, 0.5, 3.0)),
+                Ask(lambda d: to_turn(d, (1, 2), 0.05, 1.0, 1.2)),
+            ],
+            "for any learning rate, decay and longest step": [
+                Ask(lambda d: to_turn(d, (3, 3), 0.5, 1.0, 1.15)),
+                Ask(lambda d: to_turn(d, (2, 2), 0.01, 2.0, 5.0)),
+                Ask((torch.tensor([[0.0, 2.0]]), 0.1, 1.0, 4.0)),
+            ],
+        },
+    ),
+    hints=(
+        "Where may W be, if its norm stays the same and it is to turn?",
+        "On a circle: cos(x) W + sin(x) V, where V is as long as W and at a right angle to it.",
+        "Choose small angles, write down where W is to be after each step, and solve for U.",
+    ),
+    afterword="Measured on real runs: the direction of the weights keeps turning on the plateau.",
+)

@@ -313,8 +313,10 @@ def measured(given, oracle):
     require(abs(attention.sum() - 1) < 1e-5, "Attention sums to 1.", given)
     require((attention > 0).all(), "A softmax has every entry above 0.", given)
     on = oracle > 0
-    # By log1p of the difference: near the oracle a ratio would be rounded.
-    divergence = float(-(oracle[on] * np.log1p((attention - oracle)[on] / oracle[on])).sum())
+    ratio, off = attention[on] / oracle[on], (attention - oracle)[on] / oracle[on]
+    # Near the oracle the logarithm of a ratio is rounded, far from it a difference is.
+    log = np.where(ratio < 0.5, np.log(ratio), np.log1p(np.maximum(off, -0.5)))
+    divergence = float(-(oracle[on] * log).sum())
     return attention, float(((attention - oracle) ** 2).sum()), divergence
 
 
@@ -538,4 +540,64 @@ ex_6_4 = Exercise(
         "the first over the second.",
     ),
     afterword="A law that a fit cannot refute has not been tested: try leaving out one point.",
+)
+
+# --- 6.5 a control that cannot help -------------------------------------------------------
+
+
+def is_blind(given, pull):
+    array = as_array(given)
+    require(
+        array is not None and array.shape == tuple(pull.shape),
+        "The answer is to have the shape of the pull.",
+        given,
+    )
+    made, true = torch.as_tensor(array).double(), pull.double()
+    require(made.isfinite().all(), "There is a nan in it: is a row of 0 divided by 0?", given)
+    length = true.norm(dim=1)
+    require(
+        bool((made.norm(dim=1) - length).abs().max() <= 1e-4 * length.max()),
+        "Each row is to be as long as that of the pull, and 0 where that is 0.",
+        made.norm(dim=1),
+        f"lengths {length.numpy().round(4).tolist()}",
+    )
+    require(
+        bool(made.sum(dim=1).abs().max() <= 1e-4 * length.max()),
+        "The entries of a row do not sum to 0: no penalty has such a gradient. Take the mean off, "
+        "before you take off what lies along the pull.",
+        made.sum(dim=1),
+        "sums of 0",
+    )
+    along = (made * true).sum(dim=1) / (length**2).clamp_min(1e-30)
+    cause = "It has something of the pull's direction: take off what lies along the pull."
+    if along.abs().min() > 0.99 or (along.abs()[length > 0] > 0.99).all():
+        cause = "This is the pull itself, or its opposite."
+    require(bool(along.abs().max() < 1e-4), cause, along, "a cosine of 0 in every example")
+
+
+ex_6_5 = Exercise(
+    "ex_6_5",
+    Function(
+        "blind_pull",
+        judge=is_blind,
+        cases={
+            "as long as the pull, at a right angle to it, with the sum 0": [
+                Ask(lambda d: (pull(*batch(d, 1)).to(d.dtype),)),
+                Ask(lambda d: (pull(*batch(d, 4)).to(d.dtype),)),
+            ],
+            "for any pull": [
+                Ask((torch.tensor([[2.0, -1.0, -1.0], [0.0, 0.0, 0.0], [1.0, -1.0, 0.0]]),)),
+                Ask((torch.tensor([[0.0, 3.0, -3.0], [-1.0, -1.0, 2.0], [-1.0, 2.0, -1.0]]),)),
+                Ask((torch.eye(4, dtype=torch.float64) - 0.25,)),
+            ],
+        },
+    ),
+    hints=(
+        "Begin with any direction that is not the pull's own, in each row.",
+        "Take its mean off: then it sums to 0. Take off what lies along the pull, (x . u) u with u "
+        "of length 1: then it is at a right angle, and still sums to 0. Why?",
+        "Give it the length of the pull; mind rows that are 0, and starting directions that happen "
+        "to lie along the pull.",
+    ),
+    afterword="Compare it with noise: noise has, in few dimensions, quite some of the direction.",
 )

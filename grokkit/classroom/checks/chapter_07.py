@@ -1,5 +1,7 @@
 """Checks of the exercises on chapter 07: masks, rewinding, steps under a mask, a disguise."""
 
+from itertools import pairwise
+
 import torch
 
 from grokkit.classroom.checks.exercise import Ask, Exercise, Function
@@ -253,14 +255,15 @@ def plain(given, kept):
     return given
 
 
-def situation(d, share, pruned=True):
+def parameters(d, scale=1.0):
+    return {"W_1": scale * d.numbers(2, 3), "b_1": scale * d.numbers(2)}
+
+
+def situation(d, share):
     """A step to take; `share` is c over the norm of the gradients that count."""
-    weights = {"W_1": d.numbers(2, 3), "b_1": d.numbers(2)}
-    gradients = {"W_1": d.numbers(2, 3), "b_1": d.numbers(2)}
-    kept = {"W_1": d.mask(2, 3, k=2)} if pruned else {}
-    gradients["W_1"][~kept["W_1"]] *= 4 if pruned else 1
-    longest = round(share * norm_of(masked(gradients, kept)), 4)
-    return weights, gradients, kept, 0.1, 0.5, longest
+    weights, gradients, kept = parameters(d), parameters(d), {"W_1": d.mask(2, 3, k=2)}
+    gradients["W_1"][~kept["W_1"]] *= 4
+    return weights, gradients, kept, 0.1, 0.5, round(share * norm_of(masked(gradients, kept)), 4)
 
 
 ex_7_3 = Exercise(
@@ -271,18 +274,12 @@ ex_7_3 = Exercise(
         cases={
             "without a mask it is clipped SGD with decoupled decay": [
                 Ask(
-                    lambda d: (
-                        ({"W_1": d.numbers(2, 3), "b_1": d.numbers(2)},)
-                        + ({"W_1": 3 * d.numbers(2, 3), "b_1": 3 * d.numbers(2)}, {}, 0.1, 0.5, 2.0)
-                    ),
+                    lambda d: (parameters(d), parameters(d, 3.0), {}, 0.1, 0.5, 2.0),
                     "The gradient is longer than 2 and is scaled to that; the weights shrink by "
                     "1 - 0.1 x 0.5.",
                 ),
                 Ask(
-                    lambda d: (
-                        ({"W_1": d.numbers(2, 3), "b_1": d.numbers(2)},)
-                        + ({"W_1": d.numbers(2, 3), "b_1": d.numbers(2)}, {}, 0.1, 0.5, 50.0)
-                    ),
+                    lambda d: (parameters(d), parameters(d), {}, 0.1, 0.5, 50.0),
                     "A gradient that is shorter than c stays as it is.",
                 ),
             ],
@@ -354,8 +351,8 @@ ex_7_3 = Exercise(
 # --- 7.4 small is not unimportant ---------------------------------------------------------
 
 
-def same_function(given, first, bias, second, unit):
-    """Whether it is the same function, with the unit's column the smallest of W_1."""
+def as_network(given, first, bias, second):
+    """The new W_1, whether it is the same function, why it may not be, and by how much."""
     require(
         isinstance(given, tuple | list) and len(given) == 3,
         "Return three tensors: the new W_1, b_1 and W_2.",
@@ -387,7 +384,13 @@ def same_function(given, first, bias, second, unit):
             "nothing else."
         )
     apart = float(((x @ a + b).relu() @ c - right).abs().max())
-    require(same(a, b, c), cause, apart, "a difference of 0")
+    return a, same(a, b, c), cause, apart
+
+
+def same_function(given, first, bias, second, unit):
+    """Whether it is the same function, with the unit's column the smallest of W_1."""
+    a, unchanged, cause, apart = as_network(given, first, bias, second)
+    require(unchanged, cause, apart, "a difference of 0")
     own, rest = a.abs()[:, unit], a.abs()[:, torch.arange(a.shape[1]) != unit]
     require(own.min() > 0, "They became 0: then the function is kept only by a division by 0.", own)
     require(
@@ -428,4 +431,45 @@ ex_7_4 = Exercise(
         "smallest entry of all other columns, by absolute value.",
     ),
     afterword="Weight decay ends such a disguise: it prefers both sides of a unit equally long.",
+)
+
+# --- 7.5 any order you like ---------------------------------------------------------------
+
+
+def is_in_order(given, first, bias, second, order):
+    """Whether it is the same function, and whole columns of W_1 come in the order given."""
+    a, unchanged, cause, apart = as_network(given, first, bias, second)
+    require(unchanged, cause, apart, "a difference of 0")
+    size = a.abs()
+    for before, after in pairwise(order):
+        require(
+            bool(size[:, before].min() > 0) and bool(size[:, before].max() < size[:, after].min()),
+            f"Unit {after} is pruned before all of unit {before}: every entry of its column is to "
+            "be above every entry of that one. Go through the order, and look at the largest entry "
+            "so far.",
+            size[:, [before, after]],
+        )
+
+
+ex_7_5 = Exercise(
+    "ex_7_5",
+    Function(
+        "pruned_in_this_order",
+        judge=is_in_order,
+        cases={
+            "it is the same function, and the units are pruned in the order given": [
+                Ask(lambda d: (*network(d, 0)[:3], [2, 0, 3, 1])),
+                Ask(lambda d: (*network(d, 0, 5.0)[:3], [0, 1, 2, 3])),
+                Ask(lambda d: (*network(d, 0, 0.2)[:3], [3, 2, 1, 0])),
+                Ask(lambda d: (*network(d, 0)[:3], d.order(4).tolist())),
+            ]
+        },
+    ),
+    hints=(
+        "Every unit may have a factor of its own, as in 7.4.",
+        "Which factor must the second unit have, so that its least entry is above the largest of "
+        "the first?",
+        "Keep the largest entry so far; a unit's factor is twice that, over its own least entry.",
+    ),
+    afterword="Try it on a trained network: its accuracy under such a mask is what you make it.",
 )

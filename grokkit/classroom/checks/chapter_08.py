@@ -374,3 +374,66 @@ ex_8_4 = Exercise(
     ),
     afterword="Whether it is a *better* prior is another question: five seeds, and lesson 10.",
 )
+
+# --- 8.5 everybody takes turns ------------------------------------------------------------
+
+
+def take_turns(given, k, length, tiny):
+    array = as_array(given)
+    require(
+        array is not None and array.shape == (k, length, k),
+        f"Attention of shape [{k} sequences, {length} positions, {k} heads] is asked for.",
+        given,
+    )
+    alpha = torch.as_tensor(array).double()
+    require(
+        bool((alpha >= 0).all()) and bool((alpha.sum(dim=1) - 1).abs().max() < 1e-4),
+        "Each head's attention sums to 1 over the positions of a sequence, and is not negative.",
+        alpha.sum(dim=1),
+    )
+    on = alpha[:, :k]
+    summed = on.sum(dim=2)
+    cause = "Some informative position is looked at by nobody in some sequence."
+    if (summed.sum(dim=1) < 0.9 * k).any():
+        cause = "The heads look elsewhere: too much is on the distractors."
+    require(bool((summed >= 0.9).all()), cause, summed, "0.9 or more, summed over the heads")
+    mean = on.mean(dim=0)
+    require(
+        bool((mean - mean[:1]).abs().max() < 1e-4),
+        "Averaged over the sequences some head prefers a position. Let the heads change places "
+        "from one sequence to the next.",
+        mean,
+        "the same for every position, in every head",
+    )
+    second = on.sort(dim=1).values[:, :-1] if k > 1 else on[:, :0]
+    require(
+        bool((second < tiny).all()),
+        "A head looks at several informative positions of one sequence: let it take one, and "
+        "another one in the next sequence.",
+        second.max() if second.numel() else 0.0,
+        f"below {tiny:g} but for one",
+    )
+
+
+ex_8_5 = Exercise(
+    "ex_8_5",
+    Function(
+        "taking_turns",
+        judge=take_turns,
+        cases={
+            "together they see everything, alone one thing, and on the average all the same": [
+                Ask((2, 5, 0.01)),
+                Ask((3, 7, 0.001)),
+                Ask((4, 4, 1e-6)),
+                Ask((5, 30, 0.2)),
+            ]
+        },
+    ),
+    hints=(
+        "In one sequence: who looks where, so that nobody looks at two and nothing is left out?",
+        "In the next sequence let everybody move on by one place.",
+        "Head h takes position (h + n) modulo k in sequence n; the crumbs that are left over must "
+        "be small.",
+    ),
+    afterword="Averaged attention maps are the usual picture in papers. What would yours show?",
+)

@@ -1,7 +1,7 @@
 """Checks of the exercises on chapter 09: spectra, two losses, a disguise, shared frequencies."""
 
 import math
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import torch
@@ -203,7 +203,7 @@ ex_9_2 = Exercise(
             ]
         },
         mistakes={
-            "Restricted: the constant is missing, a class may be likelier than others in all pairs; "
+            "Restricted: the constant is missing, a class may be likelier in all pairs; "
             "or it is one for all classes, which does nothing.": any_of(
                 losses(restricted=lambda t, w: w), losses(restricted=lambda t, w: w + t.mean())
             ),
@@ -354,13 +354,18 @@ def key_set(power, share, order=sorted, first=1, more=0, strict=False):
     return order(found + ranked[: max(more, 0)] if more >= 0 else found[:more])
 
 
-def overlap(pairs=lambda sets: combinations(sets, 2), divide=True, chance=None, common=None):
+def overlap(
+    pairs=lambda sets: combinations(sets, 2),
+    divide=True,
+    chance=lambda a, b, n: len(a) * len(b) / n,
+    common=lambda a, b: len({*a} & {*b}),
+):
     """Both means, over other pairs, as sums, or with another chance or overlap."""
 
     def answer(sets, n):
         couples = list(pairs(sets))
-        shared = sum((common or (lambda a, b: len({*a} & {*b})))(*one) for one in couples)
-        luck = sum((chance or (lambda a, b, n: len(a) * len(b) / n))(*one, n) for one in couples)
+        shared = sum(common(a, b) for a, b in couples)
+        luck = sum(chance(a, b, n) for a, b in couples)
         over = len(couples) if divide else 1
         return shared / over, luck / over
 
@@ -435,7 +440,7 @@ ex_9_4 = Exercise(
             )[::-1],
             "Chance: size times size over n.": overlap(chance=lambda a, b, n: len(a) * len(b)),
             "Only neighbours are compared; every pair counts, the first with the last, too.": (
-                overlap(lambda sets: zip(sets, sets[1:], strict=False))
+                overlap(pairwise)
             ),
             "This is a sum; take the mean over the pairs.": overlap(divide=False),
             "What *all* have in common is not what two of them share.": lambda sets, n: (
@@ -457,4 +462,90 @@ ex_9_4 = Exercise(
         "every pair once.",
     ),
     afterword="A seed names both the initial weights and the split. Which of the two is it?",
+)
+
+# --- 9.5 why more than one? ---------------------------------------------------------------
+
+
+def ahead(p, frequencies, offsets=None):
+    """By how much the right class is ahead of the best of those that are so far off."""
+    d = np.arange(1, p) if offsets is None else np.array(offsets)
+    return (1 - np.cos(2 * np.pi * np.outer(frequencies, d) / p)).sum(axis=0).min()
+
+
+def are_the_best(given, p, m):
+    array = as_array(given)
+    require(
+        array is not None and array.shape == (m,),
+        f"A list of {m} frequenc{'y' if m == 1 else 'ies'} is asked for.",
+        given,
+    )
+    chosen = [int(k) for k in np.asarray(array)]
+    require(
+        len({*chosen}) == m and all(1 <= k <= p // 2 for k in chosen),
+        f"They are to be different, and from 1 to {p // 2}.",
+        given,
+    )
+    most = max(ahead(p, rest) for rest in combinations(range(1, p // 2 + 1), m))
+    found = ahead(p, chosen)
+    cause = "There are frequencies with a larger lead: try them all, or all with 1 among them."
+    if chosen == list(range(1, m + 1)):
+        cause = (
+            "Neighbouring low frequencies are all near 1 for the same wrong class, the next one."
+        )
+    require(found >= most - 1e-9, cause, found, f"a lead of {most:.4g}")
+
+
+ex_9_5 = Exercise(
+    "ex_9_5",
+    Function(
+        "lead",
+        right=ahead,
+        cases={
+            "it is the least sum of 1 - cos over all wrong classes": [
+                Ask((7, [1]), "With one frequency it is 1 - cos(2 pi / p)."),
+                Ask((11, [2, 5]), "Two waves: the wrong class that both nearly take for right."),
+                Ask((13, [1, 3, 4]), "Three waves."),
+                Ask(
+                    (23, [7, 11]), "The best wrong class need not be a neighbour of the right one."
+                ),
+            ]
+        },
+        mistakes={
+            "The right class itself is among those that it is compared with: the lead is not 0.": (
+                lambda p, key: 0.0
+            ),
+            "Only the neighbours of the right class are looked at.": lambda p, key: ahead(
+                p, key, [1]
+            ),
+            "The least lead of any single wave came out; the waves add up first.": any_of(
+                lambda p, key: min(ahead(p, [k]) for k in key),
+                lambda p, key: sum(ahead(p, [k]) for k in key),
+            ),
+            "This is the mean over the waves; their logits are added.": lambda p, key: (
+                ahead(p, key) / len(key)
+            ),
+            "This is how far the *worst* wrong class is behind.": lambda p, key: (
+                (1 - np.cos(2 * np.pi * np.outer(key, np.arange(1, p)) / p)).sum(axis=0).max()
+            ),
+            "This is the best wrong logit itself; take it from the right one, which is the number "
+            "of waves.": lambda p, key: len(key) - ahead(p, key),
+        },
+    ),
+    Function(
+        "best_frequencies",
+        judge=are_the_best,
+        cases={
+            "no other frequencies have a larger lead": [
+                Ask((p, m)) for p, m in ((7, 1), (7, 2), (13, 2), (17, 3), (23, 2), (23, 3))
+            ]
+        },
+    ),
+    hints=(
+        "The logits depend on d = a + b - c alone. What are they for d = 0, and what for another?",
+        "The lead is the least of sum over k of 1 - cos(2 pi k d / p), over d from 1 to p - 1.",
+        "`itertools.combinations(range(1, p // 2 + 1), m)` are all sets of m frequencies; "
+        "`max(..., key=...)` takes the best.",
+    ),
+    afterword="Look at the frequencies of a real network: how near do they come to the best lead?",
 )

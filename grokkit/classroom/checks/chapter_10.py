@@ -119,7 +119,7 @@ ex_10_1 = Exercise(
                 came(
                     *(NAN, 500.0, 700.0, 1000.0, 1.0),
                     cause="Mine was stopped at 500: it may have come by 700, or not. None.",
-                    no="Mine was stopped at 500 already: it may have come at 600, before the other.",
+                    no="Mine was stopped at 500 already: it may have come at 600, before it.",
                     yes="My last epoch was taken for mine. It lies beyond.",
                 ),
                 came(
@@ -319,7 +319,9 @@ def is_the_experiment(given, base, strength, seeds):
         )
         changes = {"prior": "kl", "kl_strength": strength, **ARMS[name]}
         for spec, want in zip(specs, grid(base.with_(**changes), seed=seeds), strict=True):
-            require(spec == want, *_what_differs(name, spec, want, base))
+            if spec != want:
+                said, got, asked = _what_differs(name, spec, want, base)
+                require(False, said, got, asked)
 
 
 def _what_differs(name, spec, want, base):
@@ -327,7 +329,7 @@ def _what_differs(name, spec, want, base):
     got, asked, own = spec.settings(), want.settings(), base.settings()
     other = [key for key in asked if got.get(key) != asked[key]]
     if not other:
-        return "", None
+        return f"{name} has a spec of another kind than base.", None, ""
     setting = next((key for key in other if key != "kl_strength"), other[0])
     stand_in = "A stand-in for the prior's gradient needs the prior, at its full strength: " + (
         "otherwise there is no gradient to stand in for."
@@ -507,4 +509,90 @@ ex_10_4 = Exercise(
         "added to the answer; the others go on.",
     ),
     afterword="So the number of seeds belongs into the claim, before the first run.",
+)
+
+# --- 10.5 looking early without paying for it ---------------------------------------------
+
+
+def yes_by(looks, needed, share):
+    """The chance that enough seeds have said yes by each look."""
+    going, stopped, found = {0: 1.0}, 0.0, []
+    for n in range(1, looks[-1] + 1):
+        after: dict[int, float] = {}
+        for yes, one in going.items():
+            after[yes + 1] = after.get(yes + 1, 0.0) + one * share
+            after[yes] = after.get(yes, 0.0) + one * (1 - share)
+        going = after
+        if n in looks:
+            border = needed[looks.index(n)]
+            stopped += sum(one for yes, one in going.items() if yes >= border)
+            going = {yes: one for yes, one in going.items() if yes < border}
+            found.append(stopped)
+    return found
+
+
+def keeps_its_word(given, looks, luck):
+    array = as_array(given)
+    require(
+        array is not None and array.shape == (len(looks),) and bool((array == array.round()).all()),
+        f"A list of {len(looks)} whole numbers is asked for.",
+        given,
+    )
+    needed = [int(one) for one in np.asarray(array)]
+    by_luck, by_effect = (yes_by(looks, needed, share) for share in (0.5, 0.9))
+    singles = [yes_by([n], [border], 0.5)[0] for n, border in zip(looks, needed, strict=True)]
+    cause = "Ask for more yes."
+    if max(singles) <= luck:
+        cause = (
+            "Each look by itself keeps to it; together they do not. What the first look has spent "
+            "is spent."
+        )
+    require(
+        by_luck[-1] <= luck * (1 + 1e-9),
+        f"By luck the claim holds at some look with a chance of {by_luck[-1]:.3g}. {cause}",
+        needed,
+        f"{luck:g} or less",
+    )
+    require(
+        by_effect[-1] >= 0.8,
+        f"An effect in nine of ten seeds is found with a chance of {by_effect[-1]:.2g} only: more "
+        "yes are asked for than luck makes necessary.",
+        needed,
+        "0.8 or more",
+    )
+    require(
+        by_effect[-2] >= 0.5,
+        f"Before the last look it is found with a chance of {by_effect[-2]:.2g} only: spend more "
+        "of the luck on the earlier looks.",
+        needed,
+        "0.5 or more",
+    )
+
+
+ex_10_5 = Exercise(
+    "ex_10_5",
+    Function(
+        "needed_at",
+        judge=keeps_its_word,
+        cases={
+            "little luck, an effect found, and mostly found early": [
+                Ask((looks, luck))
+                for looks, luck in (
+                    ([5, 10, 20], 0.05),
+                    ([6, 12], 0.1),
+                    ([8, 16, 24], 0.02),
+                    ([5, 6, 7, 8, 20], 0.05),
+                    ([10, 12], 0.03),
+                )
+            ]
+        },
+    ),
+    hints=(
+        "Think of the luck as a budget. How much does asking for five of five cost at the first "
+        "look?",
+        "Go through the seeds as in 10.4, with a share of 1/2. At a look take out the largest "
+        "numbers of yes, one after the other, as long as the budget lasts.",
+        "What was taken out is spent, and is not there any more at the next look.",
+    ),
+    afterword="Trials in medicine are planned like this. A sealed claim could be, too.",
 )

@@ -479,3 +479,94 @@ ex_11_4 = Exercise(
     ),
     afterword="Ask any 'X predicts Y': before which Y, and known by when?",
 )
+
+# --- 11.5 how far can an average mislead? -------------------------------------------------
+
+
+def room(attention, more=lambda attention: np.log(len(attention))):
+    own = entropy(attention).mean()
+    return own, own + more(attention)
+
+
+def is_furthest(given, heads, spread, length):
+    array = as_array(given)
+    require(
+        array is not None and array.shape == (heads, length),
+        f"Attention of shape [{heads} heads, {length} positions] is asked for.",
+        given,
+    )
+    attention = np.asarray(array, dtype=float)
+    require(
+        bool((attention >= 0).all()) and bool(np.allclose(attention.sum(axis=1), 1, atol=1e-5)),
+        "Each head's attention sums to 1, and is not negative.",
+        given,
+    )
+    even = ((attention > 0).sum(axis=1) == spread) & np.isclose(attention.max(axis=1), 1 / spread)
+    require(
+        bool(even.all()),
+        f"Each head is to look at {spread} position{'s' * (spread > 1)}, evenly.",
+        given,
+    )
+    require(
+        bool(np.isclose(entropy(attention.mean(axis=0)), room(attention)[1], atol=1e-6)),
+        "The map is not as far from the heads as it can be: two heads look at the same position.",
+        entropy(attention.mean(axis=0)),
+        f"{room(attention)[1]:.4g} nats",
+    )
+
+
+ex_11_5 = Exercise(
+    "ex_11_5",
+    Function(
+        "room",
+        right=room,
+        cases={
+            "from the mean of the heads' entropies to log H above it": [
+                Ask(lambda d: (array(d.shares(3, 5)),), "Three heads over five positions."),
+                Ask((np.eye(4),), "Four heads that each look at one position: entropies of 0."),
+                Ask(lambda d: (array(d.shares(1, 4)),), "One head is its own map."),
+                Ask(lambda d: (array(d.shares(6, 3)),), "More heads than positions."),
+            ]
+        },
+        mistakes={
+            "This is the entropy of the map itself; the bounds are about any such heads.": (
+                lambda a: (entropy(a.mean(axis=0)),) * 2
+            ),
+            "The most: which of the H heads it was is log H nats, whatever the positions are.": (
+                any_of(
+                    lambda a: (entropy(a).mean(), np.log(a.shape[1])),
+                    lambda a: room(a, lambda a: np.log(a.shape[1])),
+                )
+            ),
+            "The least: averaging cannot lower an entropy below the mean of the heads'.": any_of(
+                lambda a: (0.0, room(a)[1]), lambda a: (entropy(a).min(), room(a)[1])
+            ),
+            "The heads' entropies are added; take their mean.": lambda a: (
+                entropy(a).sum(),
+                entropy(a).sum() + np.log(len(a)),
+            ),
+            "The logarithm is to base 2; nats need the natural one.": lambda a: tuple(
+                one / np.log(2) for one in room(a)
+            ),
+        },
+    ),
+    Function(
+        "furthest",
+        judge=is_furthest,
+        cases={
+            "there are heads whose map is that far away": [
+                Ask((2, 3, 6)),
+                Ask((4, 1, 9)),
+                Ask((3, 2, 7)),
+            ]
+        },
+    ),
+    hints=(
+        "When is the map's entropy as small as the heads'? Let them agree.",
+        "When is it largest? Let no two heads look at the same position. What does the map's "
+        "entropy have then, besides that of the heads?",
+        "Draw a position from the map: first a head is drawn, which is log H, then a position "
+        "from it.",
+    ),
+    afterword="The same holds of averaging over examples, and of any mixture.",
+)

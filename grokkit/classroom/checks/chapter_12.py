@@ -466,3 +466,57 @@ ex_12_4 = Exercise(
     ),
     afterword="In grokkit: logarithm_order, and token_uniformity(...).best and .best_null.",
 )
+
+# --- 12.5 everybody nearer, nobody a neighbour --------------------------------------------
+
+
+def is_nearer_without_order(given, embedding):
+    array = as_array(given)
+    require(
+        array is not None and array.ndim == 2 and len(array) == len(embedding),
+        f"An embedding of {len(embedding)} numbers is asked for, [number, embed].",
+        given,
+    )
+    made, before = torch.as_tensor(array).double(), apart(embedding.double())
+    require(made.isfinite().all(), "There is a nan or an infinity in the embedding.", given)
+    now, others = apart(made), ~torch.eye(len(made), dtype=torch.bool)
+    require(bool((now[others] > 0).all()), "Two numbers lie in one place.", given)
+    steps = all_steps(made)
+    cause = "An order is left."
+    if torch.allclose(steps, all_steps(embedding.double()), atol=0.01):
+        cause = "To make it smaller changes no ratio: the order of before is still there."
+    require(
+        bool((steps - 1).abs().max() < 0.01),
+        f"{cause} When is the relative MED 1 at *every* step? If all distances are alike.",
+        steps,
+        "1 at every step",
+    )
+    require(
+        bool((now[others] < before[others]).all()),
+        "Two numbers are no nearer than before. The nearest two decide how small it must be.",
+        float((now[others] / before[others]).max()),
+        "every distance below what it was",
+    )
+
+
+ex_12_5 = Exercise(
+    "ex_12_5",
+    Function(
+        "nearer_without_order",
+        judge=is_nearer_without_order,
+        cases={
+            "every two numbers are nearer, and no step is better than another": [
+                Ask((circle(7, 1),)),
+                Ask(lambda d: (d.numbers(11, 3),)),
+                Ask(lambda d: (100 * d.numbers(5, 2),)),
+                Ask((torch.tensor([[0.0], [1e-3], [2.0], [5.0], [9.0]]),)),
+            ]
+        },
+    ),
+    hints=(
+        "For which embedding is every step as good as every other one?",
+        "If all distances are equal. How many dimensions does it take, and which points are these?",
+        "`torch.eye(n)` has all distances sqrt(2). How small must it be made?",
+    ),
+    afterword="So before 'more uniform' is said, ask: than what, and at which size?",
+)

@@ -2,12 +2,13 @@
 
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 
 from grokkit.classroom.checks.exercise import Ask, Exercise, Function
 from grokkit.classroom.checks.expect import any_of, as_array, require
-from grokkit.diagnostics import arrival, kendall_w, midranks, way
+from grokkit.diagnostics import half_rise_epoch, kendall_w, measure_transition, midranks
 
 # --- 13.1 when does it happen? ------------------------------------------------------------
 
@@ -17,7 +18,7 @@ EPOCHS = np.array([0, 50, 100, 200, 300, 500, 700, 1000])
 
 def dated(epochs, values, since):
     """The package's own date."""
-    return arrival(epochs, values, way(epochs, values, since))
+    return half_rise_epoch(epochs, values, measure_transition(epochs, values, since))
 
 
 def reached(epochs, values, since, start=None, beyond=np.greater_equal):
@@ -415,4 +416,77 @@ ex_13_4 = Exercise(
         "Count the yeses: 4 or 5 are a signal, 0 or 1 none.",
     ),
     afterword="Nothing in the order of events tells a clock from a cause. A control does.",
+)
+
+# --- 13.5 how many seeds must agree? ------------------------------------------------------
+
+
+def least_seeds(chance):
+    """The least m with chance(n, m) <= luck, in whole numbers."""
+
+    def answer(n, luck):
+        return next(m for m in range(1, 200) if chance(n, m) <= Fraction(luck))
+
+    return answer
+
+
+def seed_mistakes(ways):
+    """What known mistakes give, where each seed has so many ways."""
+    return {
+        "The first seed may show anything: only the others have to agree with it.": least_seeds(
+            lambda n, m: Fraction(1, ways(n) ** m)
+        ),
+        "A chance of exactly that much is enough.": lambda n, luck: next(
+            m for m in range(1, 200) if Fraction(1, ways(n) ** (m - 1)) < Fraction(luck)
+        ),
+        "A whole number is asked for: round up.": lambda n, luck: (
+            1 + math.log(1 / luck) / math.log(ways(n))
+        ),
+    }
+
+
+LUCKS = ((3, 0.03), (4, 0.001), (2, 0.25), (2, 0.3), (5, 0.5), (8, 1e-9), (2, 2**-10))
+
+ex_13_5 = Exercise(
+    "ex_13_5",
+    Function(
+        "seeds_for_an_order",
+        right=least_seeds(lambda n, m: Fraction(1, math.factorial(n) ** (m - 1))),
+        cases={
+            "all seeds have one order by luck with the chance (1/n!)^(m - 1)": [
+                Ask(one, "How many orders are there? Which seeds have to agree with which?")
+                for one in LUCKS
+            ]
+        },
+        mistakes={
+            **seed_mistakes(math.factorial),
+            "n signals have n! orders.": any_of(
+                least_seeds(lambda n, m: Fraction(1, n ** (m - 1))),
+                least_seeds(lambda n, m: Fraction(1, n**n ** (m - 1))),
+                least_seeds(lambda n, m: Fraction(1, (2**n) ** (m - 1))),
+            ),
+        },
+    ),
+    Function(
+        "seeds_for_a_winner",
+        right=least_seeds(lambda n, m: Fraction(1, n ** (m - 1))),
+        cases={
+            "all seeds have one winner by luck with the chance (1/n)^(m - 1)": [
+                Ask(one, "Each of n signals is first with the chance 1/n.") for one in LUCKS
+            ]
+        },
+        mistakes={
+            **seed_mistakes(lambda n: n),
+            "Only the winner is to be the same; the order of the others does not matter.": (
+                least_seeds(lambda n, m: Fraction(1, math.factorial(n) ** (m - 1)))
+            ),
+        },
+    ),
+    hints=(
+        "Two signals and two seeds: how often do the seeds agree by luck? (Not one in four.)",
+        "The first seed may show anything. Each further one agrees with it with the chance 1/n!, "
+        "or 1/n.",
+        "Count up: the least m with (1/n!)^(m - 1) <= luck.",
+    ),
+    afterword="Whoever names the winner before the first run needs one seed less.",
 )

@@ -38,7 +38,7 @@ class Draw:
         return self.numbers(*shape).double().softmax(dim=-1).to(self.dtype)
 
     def mask(self, *shape: int, k: int = 0) -> torch.Tensor:
-        """True at k places of every row; without k at 3, 4, ... places, each row at another number."""
+        """True at k places of every row; without k at 3, 4, ... of them, row by row."""
         rows = torch.zeros(shape, dtype=torch.bool).view(-1, shape[-1])
         for number, row in enumerate(rows):
             count = k or 1 + (number + 2) % (shape[-1] - 1)

@@ -40,6 +40,9 @@ EQUIVALENT = {
         "return sorted(order[:needed])": _TYPE,
         "couples = list(itertools.permutations(sets, 2))": "every pair twice has the same mean",
     },
+    "ex_9_5": {
+        "off = np.arange(2, p)": "d and p - d are equally far off, so p - 1 stands for 1",
+    },
     "ex_10_1": {"if False:": "the two cases that follow give None as well if both are nan"},
     "ex_10_2": {"needed = 4 / 5 * len(outcomes)": "a whole number is above it or above its ceil"},
     "ex_10_4": {
@@ -50,6 +53,9 @@ EQUIVALENT = {
     "ex_11_1": {"return stream": "what is returned is not changed afterwards"},
     "ex_11_2": {
         "logs = np.log(np.where(average > 0, average, 2))": "it is multiplied with 0",
+    },
+    "ex_11_5": {
+        "logs = np.log(np.where(attention > 0, attention, 2))": "it is multiplied with 0",
     },
     "ex_12_1": {
         "ahead = walk.roll(step, dims=0) - walk": "the distance to the one before, of all places",
@@ -106,8 +112,12 @@ EQUIVALENT = {
             )
         },
     },
+    "ex_13_5": {
+        "seeds = 0": "no seeds are too few as well",
+        "seeds = 2": "luck is below 1, so it takes two seeds at least",
+    },
     "ex_13_4": {
         "start = np.flatnonzero(epochs == since)[-1]": "there is one such record",
     },
 }
-"""By exercise: the line that was changed, as it is now, and why the answer is right all the same."""
+"""By exercise: the line that was changed, as it is now, and why the answer stays right."""

@@ -25,6 +25,7 @@ there is no single right answer, ``judge`` says what must hold of it.
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -273,8 +274,8 @@ class _Asked:
             return LearnerError("", attempted=False)
         if isinstance(self.part, Function) and not callable(self.answer):
             return _NoFunction(got=show(self.answer))
-        for number, (self.statement, case) in enumerate(self.part.cases.items()):
-            self.calls = []
+        for number, (statement, case) in enumerate(self.part.cases.items()):
+            self.statement, self.calls = statement, []
             for ask in case if isinstance(case, list | tuple) else [case]:
                 failed = self._failure(ask, 100 * self._seed + 10 * number)
                 if failed is not None:
@@ -285,7 +286,7 @@ class _Asked:
     def _failure(self, ask: Any, seed: int) -> LearnerError | Wrong | None:
         """What is wrong with the answer to one question."""
         if isinstance(self.part, Value):
-            return self._blamed(lambda: ask(self.answer))
+            return self._blamed(partial(ask, self.answer))
         drawn = callable(ask.inputs)
         for number, dtype in enumerate(DTYPES if drawn else DTYPES[:1]):
             inputs = ask.inputs(Draw(seed + number, dtype)) if drawn else ask.inputs
@@ -299,9 +300,9 @@ class _Asked:
                 return failed
             given = got if isinstance(inputs, list) else got[0]
             compare = _comparison(self.part, ask, inputs)
-            failed = self._blamed(lambda: compare(given))
+            failed = self._blamed(partial(compare, given))
             if failed is not None:
-                if not failed.known and self.latest.returned is None:
+                if isinstance(failed, Wrong) and not failed.known and self.latest.returned is None:
                     failed.got, failed.note, failed.cause = "None", "", NOTHING
                 return failed
             changed = next((call.changed for call in self.calls if call.changed), None)
@@ -323,7 +324,7 @@ class _Asked:
             return wrong
         except Exception as error:
             trace = error.__traceback__
-            for _ in range(2):  # this frame, and the lambda's
+            for _ in range(3):  # this frame, and those of the check itself
                 trace = trace.tb_next if trace else None
             if own_frames(trace):
                 return of_learner(error.with_traceback(trace))

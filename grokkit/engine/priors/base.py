@@ -211,7 +211,9 @@ class ScheduledPrior(Prior):
             ``noise``: on W_Q and W_K, at every step, fresh Gaussian noise with the norm
             that the penalty's gradient has on that matrix. ``shuffled``: on W_Q and W_K,
             the penalty's gradient with the sign of every entry drawn once for the run.
-            The latter two are controls, and reach no other parameter (our choice).
+            ``noise-all``, ``shuffled-all``: the same on every array that the penalty moves.
+            ``true-qk``: the penalty's gradient on W_Q and W_K alone. All but the first are
+            controls.
     """
 
     strength_name: ClassVar[str]

@@ -11,21 +11,36 @@ structure only beside these two:
                 About half of the entries climb the penalty.
 
 That the signs stay for the whole run is our choice: drawn anew at each step they would
-be a second kind of noise. Both act on W_Q and W_K, the parameters that starve, and on no
-other (our choice); the embeddings, which the penalty itself reaches too, are left alone.
+be a second kind of noise.
+
+Each stand-in has a reach. The penalty itself moves W_Q, W_K and the embeddings; a control
+that is like for like must move all of these (``noise-all``, ``shuffled-all``), or the penalty
+must be kept to W_Q and W_K (``true-qk``, the embeddings detached) when it is compared with
+``noise`` and ``shuffled``, which act on W_Q and W_K alone. Every stand-in has, tensor by
+tensor, the norm of the gradient that it stands for.
 """
 
 import copy
-from collections.abc import Mapping, Sequence
-from typing import Literal
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, get_args
 
 import torch
 from torch import Tensor
 
 from grokkit.errors import check_choice
+from grokkit.model import QK_WEIGHTS, of_kinds
 from grokkit.seeding import generator
 
-PenaltyGradient = Literal["true", "noise", "shuffled"]
+PenaltyGradient = Literal["true", "noise", "shuffled", "true-qk", "noise-all", "shuffled-all"]
+
+REACH: Mapping[str, tuple[str, ...] | None] = {
+    "true-qk": QK_WEIGHTS,
+    "noise": QK_WEIGHTS,
+    "shuffled": QK_WEIGHTS,
+    "noise-all": None,
+    "shuffled-all": None,
+}
+"""The kinds of parameters that a stand-in acts on; None: all that the penalty moves."""
 
 
 def check_penalty_gradient(value: object) -> None:
@@ -34,7 +49,7 @@ def check_penalty_gradient(value: object) -> None:
     Raises:
         SettingError: naming ``penalty_gradient``.
     """
-    check_choice("penalty_gradient", value, ("true", "noise", "shuffled"))
+    check_choice("penalty_gradient", value, get_args(PenaltyGradient))
 
 
 class Control:
@@ -44,12 +59,13 @@ class Control:
     step within it): a run does not depend on its group, and a resumed run needs no state.
 
     Args:
-        kind: ``noise`` or ``shuffled``.
+        kind: a key of :data:`REACH`.
         seeds: the seed of each run.
     """
 
     def __init__(self, kind: PenaltyGradient, seeds: Sequence[int]) -> None:
-        self.kind = kind
+        self.kind = kind.split("-")[0]
+        self.reach = REACH[kind]
         self.seeds = list(seeds)
         self._signs: dict[str, Tensor] = {}
         # For minibatches, and shared by them: the epoch, and how many steps it has had.
@@ -62,6 +78,10 @@ class Control:
         taken._part = True
         return taken
 
+    def names(self, weights: Iterable[str]) -> tuple[str, ...]:
+        """Those of these parameters that the stand-in may act on."""
+        return tuple(weights) if self.reach is None else of_kinds(weights, self.reach)
+
     def __call__(self, gradient: Mapping[str, Tensor], epoch: int) -> dict[str, Tensor]:
         """The stand-in for each of these gradients.
 
@@ -69,6 +89,8 @@ class Control:
             gradient: the penalty's gradient, ``[run, *shape]``, by parameter.
             epoch: the number of whole epochs that came before.
         """
+        if self.kind == "true":
+            return dict(gradient)
         if self.kind == "shuffled":
             if not self._signs:
                 drawn = self._draw(gradient, "signs")

@@ -1,0 +1,128 @@
+"""What is measured of the runs of an arm, as a number for each seed.
+
+The rows that were written after the estimates ask for these; each is a function from the
+evidence to :class:`grokkit.experiments.estimates.Measured`.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from grokkit.engine import RunSpec
+from grokkit.experiments.estimates import Measured
+from grokkit.experiments.evidence import Evidence
+from grokkit.experiments.judges import Quantity
+from grokkit.experiments.times import Times
+
+RIGHT = 1 / 2
+"""Attention is right when every informative token of every train example has at least this
+share of what the oracle gives it."""
+
+Epochs = Callable[[Evidence], Times]
+"""An epoch for each seed of one arm."""
+
+
+def grok(arm: str, accuracy: float = 0.95) -> Epochs:
+    """When a run reaches a test accuracy."""
+    return lambda evidence: evidence.grokked(arm, accuracy)
+
+
+def found(arm: str) -> Epochs:
+    """From when on attention is right, and stays so until the grok or the end of the run.
+
+    By the least mass: the first record from which on ``min_informative_mass`` is at least
+    :data:`RIGHT` / k, where k is the number of informative tokens.
+    """
+
+    def epochs(evidence: Evidence) -> Times:
+        groks = evidence.grokked(arm, 0.95).values
+        values = []
+        for one, spec, grokked in zip(evidence.runs(arm), evidence.arms[arm], groks, strict=True):
+            assert isinstance(spec, RunSpec)
+            k = int(spec.task.build(spec.seed).train.informative[0].sum())
+            until = one if np.isnan(grokked) else one.sel(epoch=slice(None, grokked))
+            low = np.flatnonzero(until.min_informative_mass.values < RIGHT / k)
+            first = int(low[-1]) + 1 if len(low) else 0
+            values.append(
+                float(until.epoch.values[first]) if first < until.sizes["epoch"] else np.nan
+            )
+        whole = evidence.grokked(arm, 0.95)
+        return Times(np.array(values), whole.last, whole.whole)
+
+    return epochs
+
+
+def added(arm: str) -> Epochs:
+    """The second part of the wait: from when attention is right to the grok."""
+    return lambda evidence: grok(arm)(evidence).after(found(arm)(evidence))
+
+
+def wait(arm: str) -> Epochs:
+    """From memorising to the grok."""
+    return lambda evidence: grok(arm)(evidence).after(evidence.memorised(arm))
+
+
+def ratio(mine: Epochs, its: Epochs) -> Quantity:
+    """One epoch over another of the same seed."""
+    return lambda evidence: mine(evidence).measured / its(evidence).measured
+
+
+def exponent(slow: Epochs, fast: Epochs, factor: float) -> Quantity:
+    """The power of a setting with which an epoch varies, from two values of the setting.
+
+    Args:
+        slow: the epochs at the smaller value.
+        fast: the epochs at the larger one.
+        factor: the larger value over the smaller.
+    """
+    both = ratio(slow, fast)
+    return lambda evidence: -both(evidence).map(lambda one: np.log(one) / np.log(factor))
+
+
+def at_end(arm: str, variable: str) -> Quantity:
+    """The last record of a variable."""
+    return lambda evidence: Measured.of(evidence.final(arm, variable))
+
+
+def at_grok(arm: str, variable: str) -> Quantity:
+    """A variable at the epoch of test accuracy 0.95; not known where it never came."""
+    return lambda evidence: Measured.of(evidence.at(arm, variable, evidence.grokked(arm, 0.95)))
+
+
+def gap(arm: str, other: str, variable: str) -> Quantity:
+    """How much more of a variable one arm has at its end than another of the same seed."""
+    return lambda evidence: Measured.of(
+        evidence.final(arm, variable) - evidence.final(other, variable)
+    )
+
+
+def change(arm: str, variable: str) -> Quantity:
+    """A variable at the grok (or at the end) over what it was at memorising."""
+
+    def quantity(evidence: Evidence) -> Measured:
+        start = evidence.at(arm, variable, evidence.memorised(arm))
+        end = evidence.at(arm, variable, evidence.grokked(arm, 0.95))
+        last = evidence.final(arm, variable)
+        return Measured.of(np.where(np.isnan(end), last, end) / start)
+
+    return quantity
+
+
+def fall(arm: str, variable: str) -> Quantity:
+    """The peak of a variable until memorising over its least from there to the grok."""
+
+    def quantity(evidence: Evidence) -> Measured:
+        values = []
+        starts, ends = evidence.memorised(arm).values, evidence.grokked(arm, 0.95).values
+        for one, start, end in zip(evidence.runs(arm), starts, ends, strict=True):
+            plateau = (one.epoch >= start) & ~(one.epoch > end)
+            peak = one[variable].where(one.epoch <= start).max()
+            values.append(float(peak / one[variable].where(plateau).min()))
+        return Measured.of(values)
+
+    return quantity
+
+
+def over(mine: Quantity, its: Quantity) -> Quantity:
+    """One number over another of the same seed."""
+    return lambda evidence: mine(evidence) / its(evidence)
