@@ -106,7 +106,6 @@ CHANGES: dict[str, Any] = {
     "nesterov": False,
     "update_scale": "spectral",
     "muon_readout": True,
-    "weight_streams": "one",
     # priors
     "kl_strength": 0.4,
     "entropy_strength": 0.4,
