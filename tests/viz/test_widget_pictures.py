@@ -175,7 +175,6 @@ def test_a_run_that_was_joined_to_longer_ones_shows_its_own_positions():
 # --- phases by hand -----------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_the_rule_is_in_the_picture_only_when_it_is_revealed():
     history = small_history()
     asked = look_at(viz.phases_by_hand(history, 0, [50, 300, 600]))
