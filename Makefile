@@ -16,7 +16,7 @@ JUPYTER_ARGS ?=
 # How many tests to run at once.
 JOBS ?= 2
 
-.PHONY: help lab check test test-all gpu notebooks site playground format
+.PHONY: test-lowest help lab check test test-all gpu notebooks site playground format
 .DELETE_ON_ERROR:
 
 help:
@@ -45,6 +45,10 @@ check: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
+
+# The package with the lowest versions that pyproject.toml allows, in an environment of its own.
+test-lowest: $(VENV)/.dev
+	$(BIN)/python tests/lowest/run.py
 
 gpu: $(VENV)/.course
 	$(BIN)/python -m grokkit.bench.gpu --out gpu
