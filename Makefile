@@ -1,4 +1,4 @@
-# Two commands: `make lab` opens the course, `make test` runs every check.
+# `make lab` opens the course, `make test` checks a change in minutes, `make test-all` checks everything.
 # All they need is make and a Python of 3.11 or newer; everything else goes into .venv.
 
 VENV := .venv
@@ -16,14 +16,15 @@ JUPYTER_ARGS ?=
 # How many tests to run at once.
 JOBS ?= 2
 
-.PHONY: help lab test gpu notebooks site playground format
+.PHONY: help lab check test test-all gpu notebooks site playground format
 .DELETE_ON_ERROR:
 
 help:
 	@echo 'make lab        install the course and open it in JupyterLab'
 	@echo '                  TORCH_INDEX=https://download.pytorch.org/whl/cpu   a smaller, CPU-only torch'
 	@echo '                  JUPYTER_ARGS="--no-browser --port 8899"            options for JupyterLab'
-	@echo 'make test       install the tools and run every check: lint, types, tests, lessons'
+	@echo 'make test       install the tools and run the quick checks: lint, types, tests'
+	@echo 'make test-all   run every check: those, the slow tests, the browser, the lessons and exercises'
 	@echo 'make gpu        judge this machine'"'"'s GPU in eight minutes; what it finds goes into gpu/'
 	@echo 'make notebooks  run the lessons anew and write the notebooks from course/*.py and solutions/*.py'
 	@echo 'make site       build the course as static pages, into build/site'
@@ -34,11 +35,16 @@ lab: $(VENV)/.course
 	@exec $(BIN)/jupyter lab $$(test "$$(id -u)" != 0 || echo --allow-root) --ServerApp.root_dir=. \
 		--LabApp.default_url=/lab/tree/course/00_index.ipynb $(JUPYTER_ARGS)
 
-test: $(VENV)/.dev
+test: check
+	$(BIN)/pytest -n $(JOBS) --dist loadscope -m "not slow" tests
+
+test-all: check
+	$(BIN)/pytest -n $(JOBS) --dist loadscope --nbval tests course exercises
+
+check: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
-	$(BIN)/pytest -n $(JOBS) --dist loadscope --nbval tests course exercises
 
 gpu: $(VENV)/.course
 	$(BIN)/python -m grokkit.bench.gpu --out gpu

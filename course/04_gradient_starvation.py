@@ -483,6 +483,6 @@ experiments.claims("starvation-bound")
 # - L. Prieto et al., *Grokking at the Edge of Numerical Stability*, arXiv 2501.04697: what float32
 #   does to a memorised example.
 # - Code: [`grokkit/theory/starvation.py`](../grokkit/theory/starvation.py),
-#   [`grokkit/diagnostics/starvation_bounds.py`](../grokkit/diagnostics/starvation_bounds.py),
+#   [`grokkit/diagnostics/starvation.py`](../grokkit/diagnostics/starvation.py),
 #   [`grokkit/model/loss.py`](../grokkit/model/loss.py) (the exact loss),
 #   [`grokkit/diagnostics/collapse.py`](../grokkit/diagnostics/collapse.py).

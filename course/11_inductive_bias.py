@@ -574,7 +574,6 @@ for name in ("ln-placement", "ln-pathways", "compressibility", "readout-scale", 
 #   see the size of a gradient.
 # - Code: [`model/norm.py`](../grokkit/model/norm.py) (the placements),
 #   [`diagnostics/shortcut.py`](../grokkit/diagnostics/shortcut.py) (the probe),
-#   [`diagnostics/features.py`](../grokkit/diagnostics/features.py) and
-#   [`diagnostics/power_law.py`](../grokkit/diagnostics/power_law.py) (compressibility),
+#   [`diagnostics/features.py`](../grokkit/diagnostics/features.py) (compressibility),
 #   [`experiments/inductive_bias.py`](../grokkit/experiments/inductive_bias.py) and its neighbours (the
 #   claims).

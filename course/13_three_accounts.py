@@ -35,16 +35,16 @@ import torch
 from grokkit import experiments, viz
 from grokkit.classroom import beside
 from grokkit.diagnostics import (
-    arrival,
     attention_kl,
     compressibility,
     fourier_concentration,
+    half_rise_epoch,
     kendall_w,
     map_entropy,
+    measure_transition,
     midranks,
     mlp_norm,
     token_uniformity,
-    way,
 )
 from grokkit.engine import load_weights
 from grokkit.experiments.again import rank_falls
@@ -276,7 +276,7 @@ beside("13 Kendall's W", my_w, round(found.w, 2))
 
 # %%
 clock = [
-    arrival(one.epoch.values, epochs, way(one.epoch.values, epochs, start))
+    half_rise_epoch(one.epoch.values, epochs, measure_transition(one.epoch.values, epochs, start))
     for one, start in zip(runs, since, strict=True)
     for epochs in [one.epoch.values.astype(float)]
 ]
@@ -477,13 +477,17 @@ def own_way(name, arm):
     """A signal's way in each run of an arm of that row, from memorising to the end."""
     starts = other.memorised(arm).values
     return [
-        (one.epoch.values, signal.of(one), way(one.epoch.values, signal.of(one), start))
+        (
+            one.epoch.values,
+            signal.of(one),
+            measure_transition(one.epoch.values, signal.of(one), start),
+        )
         for one, start in zip(other.runs(arm), starts, strict=True)
         for signal in [SIGNALS[name]]
     ]
 
 
-there = {name: np.array([arrival(*one) for one in own_way(name, "none")]) for name in names}
+there = {name: np.array([half_rise_epoch(*one) for one in own_way(name, "none")]) for name in names}
 ranks = midranks(np.stack([there[name] for name in names], axis=1)).mean(axis=0)
 print("none:      ", ", ".join(names[i] for i in np.argsort(ranks, kind="stable")))
 print("ours above:", ", ".join(sorted(names, key=mean_rank.get)))
@@ -682,5 +686,4 @@ print(f"{'together':25}" + "".join(f"{number:8}" for number in total.values()))
 # - M. G. Kendall and B. Babington Smith, *The problem of m rankings*, 1939: W.
 # - Code: [`grokkit/experiments/signals.py`](../grokkit/experiments/signals.py) and
 #   [`three_accounts.py`](../grokkit/experiments/three_accounts.py) beside it,
-#   [`grokkit/diagnostics/half_way.py`](../grokkit/diagnostics/half_way.py),
-#   [`grokkit/diagnostics/concordance.py`](../grokkit/diagnostics/concordance.py).
+#   [`grokkit/diagnostics/order.py`](../grokkit/diagnostics/order.py).

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from grokkit import (  # noqa: F401
         bench,
         classroom,
+        core,
         diagnostics,
         engine,
         experiments,
@@ -48,6 +49,7 @@ _FACE = {
 _ROOMS = (
     "bench",
     "classroom",
+    "core",
     "diagnostics",
     "engine",
     "experiments",

@@ -163,7 +163,7 @@ check.ex_13_3(agreement, by_luck)
 # %% [markdown] tags=["solution"]
 # Four seeds of four signals have $24^4 = 331{,}776$ orders; holding the first seed still leaves
 # $24^3 = 13{,}824$, each equally likely, and changes no chance. `kendall_w` in
-# [`grokkit/diagnostics/concordance.py`](../grokkit/diagnostics/concordance.py) goes further: only the
+# [`grokkit/diagnostics/order.py`](../grokkit/diagnostics/order.py) goes further: only the
 # *sums* of the ranks matter, and sorted sums are few.
 #
 # The 1e-9 is for sums that are equal and have been rounded differently.

@@ -34,6 +34,7 @@ def claims(
     out: Path | None = None,
     check: Path | None = None,
     figures: Path | None = None,
+    findings: Path | None = None,
 ) -> int:
     """Judge the claims by the recorded runs, and print the verdicts.
 
@@ -45,6 +46,7 @@ def claims(
         out: write the whole document of results to this file, as RESULTS.md is.
         check: compare this file with that document; where they differ, say where.
         figures: draw the figure of each experiment into this folder.
+        findings: write the page of findings to this file, as FINDINGS.md is.
     """
     from grokkit import experiments
     from grokkit.runtime import any_specs_of, load_history
@@ -58,12 +60,19 @@ def claims(
         if file is not None and size != "classroom":
             refuse("size", size, "none with --out and --check: a document has both sizes")
     check_writable("out", out)
+    check_writable("findings", findings)
     for flag, file in (("check", check), ("history", history)):
         if file is not None and not file.is_file():
             refuse(flag, str(file), "a file that is there")
     if figures is not None and figures.exists() and not figures.is_dir():
         refuse("figures", str(figures), "a folder")
 
+    if findings is not None:
+        from grokkit.engine.files import write_whole
+        from grokkit.experiments.findings import findings_document
+
+        print(f"wrote {write_whole(findings, findings_document().encode())}")
+        return 0
     if out is not None or check is not None:
         code = _document(out, check)
         for row in rows:

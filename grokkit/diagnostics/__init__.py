@@ -1,40 +1,35 @@
 """What to measure on a model in training, one module a concept.
 
-structure          where attention looks: mass, KL from the oracle, entropy (B_gamma)
-shortcut           whether the MLP reads the norm of its input
-head_mass          the same for several heads together (Conjecture E.2)
-capacity           how large the MLP is: norm and Lipschitz bound (N)
-separability       xi, Delta_emb, the margin, and the gamma that follows (Theorem 4.3)
-starvation         what is left of the gradient that would teach attention
-starvation_bounds  how far it stays under its bounds (Lemma 5.1)
-collapse           what the usual cross-entropy would have rounded away
-variance           how unequal scores are, and could be (Conjecture E.1)
-contraction        whether a step shrinks the weights (Definition 3.2)
-fourier            which waves a network adds with
-features           how compressible features are: ranks, and the exponent of their spectrum
-power_law          that exponent, and where the power law begins
-uniformity         whether embeddings lie evenly round a closed curve (MED)
-class_spread       whether what has one answer lies in one place
-kernel             how far the tangent kernel has drifted
-phases             when a run memorised, waited, and grokked, read off its History
-plateau            how long the waits should have been, likewise (5), (7)
-conditions         the thresholds of B_gamma and N that a run turned out to have
-inverse_fit        how grok epochs fall with the strength of a prior
-half_way           when a slow signal has gone half of its way
-concordance        whether several seeds put things in one order (Kendall's W)
+structure     where attention looks: mass, KL from the oracle, entropy (B_gamma)
+shortcut      whether the MLP reads the norm of its input
+capacity      how large the MLP is: norm and Lipschitz bound (N)
+separability  xi, Delta_emb, the margin, and the gamma that follows (Theorem 4.3)
+starvation    what is left of the gradient that would teach attention, and its bounds (Lemma 5.1)
+collapse      what the usual cross-entropy would have rounded away
+variance      how unequal scores are, and could be (Conjecture E.1)
+contraction   whether a step shrinks the weights (Definition 3.2)
+fourier       which waves a network adds with
+features      how compressible features are: ranks, and the exponent of their spectrum
+uniformity    whether embeddings lie evenly round a closed curve (MED)
+class_spread  whether what has one answer lies in one place
+kernel        how far the tangent kernel has drifted
+phases        when a run memorised, waited, and grokked, read off its History
+plateau       how long the waits should have been (5), (7), and the thresholds of B_gamma and N
+order         half-rise epochs of slow signals, and whether seeds agree (Kendall's W)
+inverse_fit   how grok epochs fall with the strength of a prior
 """
 
 from grokkit.diagnostics.capacity import lipschitz, mlp_norm
 from grokkit.diagnostics.class_spread import ClassSpread, class_spread, pair_spread
 from grokkit.diagnostics.collapse import Collapse, softmax_collapse
-from grokkit.diagnostics.concordance import Concordance, kendall_w, midranks
-from grokkit.diagnostics.conditions import hindsight_conditions
 from grokkit.diagnostics.contraction import Contraction, contraction_slack, step_contraction
 from grokkit.diagnostics.features import (
     Compressibility,
+    PowerLaw,
     compressibility,
     effective_rank,
     feature_spectrum,
+    fit_power_law,
     norm_ratio,
     numerical_rank,
     stable_rank,
@@ -50,14 +45,20 @@ from grokkit.diagnostics.fourier import (
     restricted_loss,
     sum_power,
 )
-from grokkit.diagnostics.half_way import Way, arrival, way
-from grokkit.diagnostics.head_mass import HeadMass, distributed_share, summed_head_mass
 from grokkit.diagnostics.inverse_fit import InverseFit, fit_inverse
 from grokkit.diagnostics.kernel import (
     evenly_spaced,
     kernel_drift,
     network_logits,
     tangent_kernel,
+)
+from grokkit.diagnostics.order import (
+    Concordance,
+    Transition,
+    half_rise_epoch,
+    kendall_w,
+    measure_transition,
+    midranks,
 )
 from grokkit.diagnostics.phases import (
     BORDERS,
@@ -67,8 +68,7 @@ from grokkit.diagnostics.phases import (
     phase_borders,
     phase_labels,
 )
-from grokkit.diagnostics.plateau import kl_times, plateau_lengths
-from grokkit.diagnostics.power_law import PowerLaw, fit_power_law
+from grokkit.diagnostics.plateau import hindsight_conditions, kl_times, plateau_lengths
 from grokkit.diagnostics.separability import (
     Separability,
     logit_margins,
@@ -78,23 +78,24 @@ from grokkit.diagnostics.separability import (
 from grokkit.diagnostics.shortcut import shortcut_loss
 from grokkit.diagnostics.starvation import (
     AttentionGradient,
+    StarvationBounds,
     attention_gradient,
     score_gradient_norm,
-)
-from grokkit.diagnostics.starvation_bounds import (
-    StarvationBounds,
     score_gradients,
     starvation_bounds,
     starvation_exponent,
 )
 from grokkit.diagnostics.structure import (
+    HeadMass,
     attention_entropy,
     attention_kl,
     attention_mass,
+    distributed_share,
     head_entropy,
     informative_mass,
     map_entropy,
     min_informative_mass,
+    summed_head_mass,
 )
 from grokkit.diagnostics.uniformity import (
     Uniformity,
@@ -103,83 +104,3 @@ from grokkit.diagnostics.uniformity import (
     token_uniformity,
 )
 from grokkit.diagnostics.variance import ScoreVariance, score_variance
-
-__all__ = [
-    "BORDERS",
-    "PHASES",
-    "AttentionGradient",
-    "ClassSpread",
-    "Collapse",
-    "Compressibility",
-    "Concordance",
-    "Contraction",
-    "HeadMass",
-    "InverseFit",
-    "PowerLaw",
-    "ScoreVariance",
-    "Separability",
-    "StarvationBounds",
-    "Uniformity",
-    "Way",
-    "all_sequences",
-    "arrival",
-    "attention_entropy",
-    "attention_gradient",
-    "attention_kl",
-    "attention_mass",
-    "class_spread",
-    "compressibility",
-    "contraction_slack",
-    "distributed_share",
-    "effective_rank",
-    "embedding_power",
-    "evenly_spaced",
-    "excluded_loss",
-    "feature_spectrum",
-    "fit_inverse",
-    "fit_power_law",
-    "fourier_concentration",
-    "grok_epoch",
-    "head_entropy",
-    "hindsight_conditions",
-    "informative_mass",
-    "kendall_w",
-    "kernel_drift",
-    "key_frequencies",
-    "kl_times",
-    "lipschitz",
-    "logarithm_order",
-    "logit_margins",
-    "logit_power",
-    "logit_table",
-    "map_entropy",
-    "memorise_epoch",
-    "midranks",
-    "min_informative_mass",
-    "mlp_norm",
-    "network_logits",
-    "norm_ratio",
-    "numerical_rank",
-    "pair_spread",
-    "phase_borders",
-    "phase_labels",
-    "plateau_lengths",
-    "primitive_root",
-    "restricted_loss",
-    "score_gradient_norm",
-    "score_gradients",
-    "score_variance",
-    "separability",
-    "shortcut_loss",
-    "softmax_collapse",
-    "stable_rank",
-    "starvation_bounds",
-    "starvation_exponent",
-    "step_contraction",
-    "sum_power",
-    "summed_head_mass",
-    "tangent_kernel",
-    "token_uniformity",
-    "value_radius",
-    "way",
-]

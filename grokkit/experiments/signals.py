@@ -1,7 +1,7 @@
 """The signals of three accounts of grokking, and one rule that dates them all.
 
 A signal has arrived when it has gone half of its way from memorising to the end of the run,
-for good (:mod:`grokkit.diagnostics.half_way`). The mark is that of the *baseline* of the same
+for good (:mod:`grokkit.diagnostics.order`). The mark is that of the *baseline* of the same
 seed, so that a control, or a network that was told where to look, is asked for the same.
 """
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grokkit.diagnostics import Way, arrival, way
+from grokkit.diagnostics import Transition, half_rise_epoch, measure_transition
 from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.times import Times
 
@@ -63,7 +63,7 @@ RANKED = ("KL", "entropy", "effective rank", "alpha", "relative MED")
 """The signals of the three accounts."""
 
 
-def ways(evidence: Evidence, name: str, arm: str = BASE) -> list[Way | None]:
+def ways(evidence: Evidence, name: str, arm: str = BASE) -> list[Transition | None]:
     """The way of a signal in each run of an arm, from memorising to the end.
 
     None for a run that has not memorised, or not reached a test accuracy of 0.95: what would
@@ -74,7 +74,7 @@ def ways(evidence: Evidence, name: str, arm: str = BASE) -> list[Way | None]:
     return [
         None
         if np.isnan(start) or np.isnan(end)
-        else way(one.epoch.values, SIGNALS[name].of(one), start)
+        else measure_transition(one.epoch.values, SIGNALS[name].of(one), start)
         for one, start, end in zip(evidence.runs(arm), starts, ends, strict=True)
     ]
 
@@ -100,7 +100,7 @@ def arrivals(
         if along is None or not len(values):
             epochs.append(np.nan)
         else:
-            epochs.append(arrival(seen.epoch.values, values, along, share, lasting))
+            epochs.append(half_rise_epoch(seen.epoch.values, values, along, share, lasting))
     return evidence.times(arm, evidence.arm(arm).seed.copy(data=np.array(epochs, dtype=float)))
 
 
@@ -116,6 +116,6 @@ def gone(evidence: Evidence, name: str, arm: str) -> np.ndarray:
         if along is None or not along.length or np.isnan(start) or not ended:
             shares.append(np.nan)
             continue
-        own = way(one.epoch.values, SIGNALS[name].of(one), start)
+        own = measure_transition(one.epoch.values, SIGNALS[name].of(one), start)
         shares.append(own.length / along.length)
     return np.array(shares)

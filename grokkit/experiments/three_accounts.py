@@ -18,7 +18,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from grokkit.diagnostics import kendall_w, midranks
-from grokkit.diagnostics.concordance import LARGEST
+from grokkit.diagnostics.order import LARGEST
 from grokkit.experiments.claims import Bounds, Claim, Part
 from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import Judge, all_of, bounded, never_groks, part, ratio, spread

@@ -9,7 +9,7 @@ embeddings of 128 dimensions by about one part in ten thousand.
 >>> from grokkit.runs import embedding_paths
 >>> path = embedding_paths.load("sum")            # x + y modulo 47, seed 0
 >>> path.table.shape                         # epoch, number, embed
-torch.Size([32, 47, 128])
+torch.Size([26, 47, 128])
 
 ``python -m grokkit.runs.embedding_paths sum product`` trains both again and writes their files.
 """

@@ -21,9 +21,11 @@ group it was at, which the scheduler gives to another; and a lost scheduler or a
 sweep costs no finished group.
 """
 
+import logging
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from grokkit.engine.interrupts import endings_as_interrupts
@@ -61,10 +63,11 @@ class Cluster:
     def run(self, jobs: Sequence[Job], watch: Watch) -> bool:
         """Train all jobs; returns whether an interrupt ended that early.
 
-        An interrupt gives up the groups that are being trained.
+        An interrupt gives up the groups that are being trained; so does a scheduler that is
+        lost, and these are told to ``watch`` as failed.
 
         Raises:
-            ConnectionError: no scheduler answers at the address, or it is gone.
+            ConnectionError: no scheduler answers at the address.
         """
         from distributed import Client, as_completed
 
@@ -72,7 +75,7 @@ class Cluster:
             client = Client(self.address, timeout=TIMEOUT, set_as_default=False)
         except (OSError, ValueError) as problem:
             raise ConnectionError(f"no Dask scheduler answers at {self.address}") from problem
-        with client, endings_as_interrupts():
+        with _client_silent(), client, endings_as_interrupts():
             # Keys of its own: a result of another sweep is never mistaken for ours.
             sweep = secrets.token_hex(4)
             futures = {
@@ -103,6 +106,18 @@ class Cluster:
         problem = result[1] if isinstance(result, tuple) else result
         known = isinstance(problem, SettingError)
         watch.failed(job, problem if known else JobFailed(reason(problem)))
+
+
+@contextmanager
+def _client_silent() -> Iterator[None]:
+    """Keep Dask's client from logging the traceback of a lost scheduler, which we report."""
+    log = logging.getLogger("distributed.client")
+    before = log.level
+    log.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        log.setLevel(before)
 
 
 def train_here(job: Job) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import torch
 
@@ -20,6 +20,8 @@ from grokkit.runtime.terminal import report
 
 if TYPE_CHECKING:
     import xarray as xr
+
+S = TypeVar("S", bound=Spec)
 
 WORTH_WORKERS = 20.0
 """Seconds of training below which starting worker processes would not pay."""
@@ -141,7 +143,7 @@ def check_device(device: torch.device | str) -> None:
         refuse("device", str(device), ", ".join(there))
 
 
-def groups(specs: Sequence[Spec], device: torch.device) -> list[list[Spec]]:
+def groups(specs: Sequence[S], device: torch.device) -> list[list[S]]:
     """The groups that are trained together: single runs on a CPU, whole sets on a GPU.
 
     The runs keep their order on a CPU; on a GPU, runs of one group come together, as many
@@ -149,7 +151,7 @@ def groups(specs: Sequence[Spec], device: torch.device) -> list[list[Spec]]:
     """
     if device.type == "cpu":
         return [[spec] for spec in specs]
-    by_key: dict[tuple[object, ...], list[Spec]] = {}
+    by_key: dict[tuple[object, ...], list[S]] = {}
     for spec in specs:
         key = (type(spec), *spec.group_key())
         task: Any = getattr(spec, "task", None)

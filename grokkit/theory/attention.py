@@ -11,8 +11,10 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from grokkit.theory._checks import require
+from grokkit.theory.statements import states
 
 
+@states("Section 3.2 (9, 10, 38)")
 def bilinear_scores(
     query: Float[np.ndarray, "*#batch embed"],
     embedding: Float[np.ndarray, "*#batch pos embed"],
@@ -40,12 +42,14 @@ def log_softmax(scores: Float[np.ndarray, "*batch pos"]) -> Float[np.ndarray, "*
     return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
 
 
+@states("Section 3.2 (9, 10, 38)")
 def softmax(scores: Float[np.ndarray, "*batch pos"]) -> Float[np.ndarray, "*batch pos"]:
     """Softmax attention, alpha_j = exp(l_j) / sum_i exp(l_i). Section 3.2."""
     weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return weights / weights.sum(axis=-1, keepdims=True)
 
 
+@states("Section 3.2 (9, 10, 38)")
 def relu_attention(scores: Float[np.ndarray, "*batch pos"]) -> Float[np.ndarray, "*batch pos"]:
     """Normalised ReLU attention, alpha_j = relu(l_j) / sum_i relu(l_i). Section A.3.
 
@@ -58,6 +62,7 @@ def relu_attention(scores: Float[np.ndarray, "*batch pos"]) -> Float[np.ndarray,
     return weights / weights.sum(axis=-1, keepdims=True)
 
 
+@states("Corollary 4.5 (3)")
 def oracle_attention(
     informative: Bool[np.ndarray, "*batch pos"],
 ) -> Float[np.ndarray, "*batch pos"]:
@@ -71,6 +76,7 @@ def oracle_attention(
     return informative / k
 
 
+@states("Section 3.2 (9, 10, 38)")
 def pooled(
     attention: Float[np.ndarray, "*#batch pos"], values: Float[np.ndarray, "*#batch pos embed"]
 ) -> Float[np.ndarray, "*batch embed"]:
@@ -78,6 +84,7 @@ def pooled(
     return np.einsum("...p,...pe->...e", attention, values)
 
 
+@states("Section 3.2 (9, 10, 38)")
 def split_pooled(
     attention: Float[np.ndarray, "*#batch pos"],
     values: Float[np.ndarray, "*#batch pos embed"],
@@ -90,6 +97,7 @@ def split_pooled(
     )
 
 
+@states("Corollary 4.5 (3)")
 def kl_divergence(
     oracle: Float[np.ndarray, "*#batch pos"], attention: Float[np.ndarray, "*#batch pos"]
 ) -> Float[np.ndarray, "*batch"]:

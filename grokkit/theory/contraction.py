@@ -17,12 +17,14 @@ from typing import NamedTuple
 import numpy as np
 
 from grokkit.theory._checks import Number, Result, Scalar, non_negative, positive, require
+from grokkit.theory.statements import states
 
 # The largest singular value that five Newton-Schulz steps of Muon leave behind: the
 # maximum of 3.4445 x - 4.7750 x^3 + 2.0315 x^5 is 1.2024, near x = 0.555.
 MUON_LARGEST_SINGULAR_VALUE = 1.21
 
 
+@states("Definition 3.2 (1, 39)")
 def contraction_rate(lr: Number, weight_decay: Number) -> Result:
     """The effective decay per step, a = eta * w (the paper's lambda). Definition 3.2.
 
@@ -34,6 +36,7 @@ def contraction_rate(lr: Number, weight_decay: Number) -> Result:
     return rate
 
 
+@states("Proposition B.1 (22)", "Proposition B.2")
 def norm_growth(lr: Number, weight_decay: Number, update_norm: Number) -> Result:
     """The growth term rho = (eta / w) * norm(update)^2. Propositions B.1 and B.2, (22).
 
@@ -54,6 +57,7 @@ def norm_growth(lr: Number, weight_decay: Number, update_norm: Number) -> Result
     return np.divide(lr, weight_decay) * np.square(update_norm)
 
 
+@states("Definition 3.2 (1, 39)")
 def contracted_norm_bound(
     norm: Number, contraction: Number, growth: Number, steps: Number = 1
 ) -> Result:
@@ -79,6 +83,7 @@ def contracted_norm_bound(
     return np.sqrt(kept * np.square(norm) + np.divide(growth, contraction) * (1 - kept))
 
 
+@states("Proposition B.2")
 def adamw_update_bound(numel: int, beta1: Scalar = 0.9, beta2: Scalar = 0.999) -> float:
     """A bound B on norm(U)_F for AdamW's step U = m_hat / sqrt(v_hat). Proposition B.2.
 
@@ -102,6 +107,7 @@ def adamw_update_bound(numel: int, beta1: Scalar = 0.9, beta2: Scalar = 0.999) -
     return float(np.sqrt(numel) * (1 - beta1) / np.sqrt((1 - beta2) * (1 - beta1**2 / beta2)))
 
 
+@states("Proposition B.2")
 def muon_update_bound(rank: int, scale: Scalar = 1.0) -> float:
     """A bound B on norm(U)_F for Muon: scale * sqrt(rank) * 1.21. Proposition B.2.
 
@@ -120,12 +126,14 @@ def muon_update_bound(rank: int, scale: Scalar = 1.0) -> float:
     return float(scale * np.sqrt(rank) * MUON_LARGEST_SINGULAR_VALUE)
 
 
+@states("Proposition B.2")
 def sign_update_bound(numel: int) -> float:
     """The bound B = sqrt(numel) for Lion and sign-SGD: entries are -1, 0 or 1. Prop. B.2."""
     positive("numel", numel)
     return float(np.sqrt(numel))
 
 
+@states("Proposition B.2")
 def norm_floor(update_bound: Number, weight_decay: Number) -> Result:
     """The norm f = B / w above which a step must shrink W. Proposition B.2.
 
@@ -140,6 +148,7 @@ def norm_floor(update_bound: Number, weight_decay: Number) -> Result:
     return np.divide(update_bound, weight_decay)
 
 
+@states("eqs. (5, 40)")
 def plateau_length_claimed(norm0: Number, r_max: Number, contraction: Number) -> Result:
     """Equation (5) as the paper has it, in steps: (2 / lambda) log(norm0 / r_max).
 
@@ -173,6 +182,7 @@ class PlateauBracket(NamedTuple):
     latest: Result
 
 
+@states("corrected (5)")
 def plateau_bracket(
     norm0: Number, r_max: Number, contraction: Number, floor: Number
 ) -> PlateauBracket:

@@ -15,6 +15,7 @@ from jaxtyping import Bool, Float, Int
 
 from grokkit.theory._checks import Scalar, require
 from grokkit.theory.attention import pooled, softmax
+from grokkit.theory.statements import states
 
 
 class Parity(NamedTuple):
@@ -45,6 +46,7 @@ class Parity(NamedTuple):
     lipschitz: float
 
 
+@states("counter to Theorem 4.3")
 def parity(k: int = 3, distractors: int = 2, low_score: Scalar = -30.0) -> Parity:
     """Zero error without B_gamma: sparse parity by counting the ones. Theorem 4.3.
 
@@ -115,6 +117,7 @@ class Pair(NamedTuple):
     pooled: Float[np.ndarray, "2 embed"]
 
 
+@states("counter to (18, 28)")
 def collision() -> Pair:
     """B_gamma without h != h': two inputs that pool to the same point. Equations (18), (28).
 
@@ -145,6 +148,7 @@ class LowDivergence(NamedTuple):
     gamma: Scalar
 
 
+@states("counter to 4.5")
 def low_divergence() -> LowDivergence:
     """A divergence below delta_nec without B_gamma. Corollary 4.5 has no converse.
 
@@ -166,6 +170,7 @@ class Heads(NamedTuple):
     values: Float[np.ndarray, "2 head pos embed"]
 
 
+@states("counter to E.2")
 def cancelling_heads() -> Heads:
     """Summed mass without separation: the heads' outputs cancel. Conjecture E.2.
 

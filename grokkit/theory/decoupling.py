@@ -17,8 +17,10 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from grokkit.theory._checks import Number, Result, Scalar, non_negative, positive, require
+from grokkit.theory.statements import states
 
 
+@states("Theorem 4.3")
 def mlp_lipschitz(
     w_in: Float[np.ndarray, "hidden embed"], w_out: Float[np.ndarray, "class hidden"]
 ) -> float:
@@ -26,6 +28,7 @@ def mlp_lipschitz(
     return float(np.linalg.norm(w_in, 2) * np.linalg.norm(w_out, 2))
 
 
+@states("Definition 4.2")
 def norm_condition(norm: Number, r_min: Number, r_max: Number) -> Bool[np.ndarray, "..."]:
     """N, the Goldilocks condition: r_min <= norm(theta_MLP)_F <= r_max. Definition 4.2.
 
@@ -37,6 +40,7 @@ def norm_condition(norm: Number, r_min: Number, r_max: Number) -> Bool[np.ndarra
     return np.asarray(np.greater_equal(norm, r_min) & np.less_equal(norm, r_max))
 
 
+@states("Definition 4.1 (2)")
 def structural_condition(
     attention: Float[np.ndarray, "*#batch pos"],
     informative: Bool[np.ndarray, "*#batch pos"],
@@ -53,6 +57,7 @@ def structural_condition(
     return np.asarray(np.where(informative, attention, np.inf).min(axis=-1) >= gamma)
 
 
+@states("Theorem 4.3")
 def gamma_threshold(c_margin: Number, lipschitz_max: Number, spread: Number) -> Result:
     """Gamma = c_margin / (L_max * Delta_emb), the threshold of B_gamma. Theorem 4.3.
 
@@ -71,6 +76,7 @@ def gamma_threshold(c_margin: Number, lipschitz_max: Number, spread: Number) -> 
     return np.divide(c_margin, np.multiply(lipschitz_max, spread))
 
 
+@states("eq. (25)")
 def output_gap_from_margin(logit_margin: Number) -> Result:
     """The least norm(f - f')_2 that a logit margin forces: sqrt(2) * margin. Equation (25).
 
@@ -84,6 +90,7 @@ def output_gap_from_margin(logit_margin: Number) -> Result:
     return np.sqrt(2.0) * np.asarray(logit_margin)
 
 
+@states("eq. (27)")
 def pair_mass_required(c_margin: Number, lipschitz: Number, spread: Number) -> Result:
     """The least alpha_i + alpha'_i: c_margin / (L_f * Delta_emb). Equation (27).
 
@@ -98,6 +105,7 @@ def pair_mass_required(c_margin: Number, lipschitz: Number, spread: Number) -> R
     return gamma_threshold(c_margin, lipschitz, spread)
 
 
+@states("eq. (27)")
 def pair_condition(
     mass: Number, mass_other: Number, c_margin: Number, lipschitz: Number, spread: Number
 ) -> Bool[np.ndarray, "..."]:
@@ -118,6 +126,7 @@ def pair_condition(
     return np.asarray(np.add(mass, mass_other) >= pair_mass_required(c_margin, lipschitz, spread))
 
 
+@states("Corollary 4.5 (3)")
 def delta_necessary(k: int, gamma: Number) -> Result:
     """delta_nec = log(1 / (k gamma)): B_gamma implies KL(alpha* || alpha) <= it. (3).
 
@@ -138,6 +147,7 @@ def delta_necessary(k: int, gamma: Number) -> Result:
     return np.negative(np.log(np.multiply(k, gamma)))
 
 
+@states("corrected converse of 4.5")
 def delta_sufficient(k: int, gamma: Number) -> Result:
     """delta_suf: KL(alpha* || alpha) < it implies B_gamma. The converse of Corollary 4.5.
 

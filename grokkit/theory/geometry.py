@@ -17,8 +17,10 @@ import numpy as np
 from jaxtyping import Float
 
 from grokkit.theory._checks import Number, Result, mass_below_one, non_negative, require
+from grokkit.theory.statements import states
 
 
+@states("eq. (12)")
 def common_rescaling(mass: Number, mass_other: Number) -> Result:
     """The factor c with alpha'_j = c * alpha_j for every j != i. Equation (12).
 
@@ -31,6 +33,7 @@ def common_rescaling(mass: Number, mass_other: Number) -> Result:
     return np.subtract(1.0, mass_other) / np.subtract(1.0, mass)
 
 
+@states("eq. (13)")
 def rest_centroid(
     attention: Float[np.ndarray, "*#batch pos"],
     values: Float[np.ndarray, "*#batch pos embed"],
@@ -55,6 +58,7 @@ def rest_centroid(
     return np.einsum("...p,...pe->...e", rest / rest_mass, np.delete(values, position, axis=-2))
 
 
+@states("eq. (14)")
 def pooled_difference(
     mass: Number,
     mass_other: Number,
@@ -71,6 +75,7 @@ def pooled_difference(
     return _column(mass) * (value - centroid) - _column(mass_other) * (value_other - centroid)
 
 
+@states("eq. (17)")
 def pooled_difference_rearranged(
     mass: Number,
     mass_other: Number,
@@ -88,6 +93,7 @@ def pooled_difference_rearranged(
     return _column(mass) * (value - value_other) + _column(change) * (value_other - centroid)
 
 
+@states("eqs. (16, 24)")
 def value_spread(
     values: Float[np.ndarray, "item embed"], centroids: Float[np.ndarray, "row embed"]
 ) -> float:
@@ -96,11 +102,13 @@ def value_spread(
     return float(gaps.max())
 
 
+@states("eqs. (16, 24)")
 def spread_from_radius(values: Float[np.ndarray, "item embed"]) -> float:
     """Delta_emb without a centroid: 2R, R the longest value vector. Equation (24)."""
     return float(2 * np.linalg.norm(values, axis=-1).max())
 
 
+@states("eqs. (16, 24)")
 def gap_upper_bound(mass: Number, mass_other: Number, spread: Number) -> Result:
     """norm(h - h') <= (alpha_i + alpha'_i) * Delta_emb: the bottleneck. Equations (16), (24).
 
@@ -117,6 +125,7 @@ def gap_upper_bound(mass: Number, mass_other: Number, spread: Number) -> Result:
     return np.add(mass, mass_other) * spread
 
 
+@states("eq. (18)")
 def gap_lower_bound(mass: Number, mass_other: Number, separation: Number, spread: Number) -> Result:
     """norm(h - h') >= max(alpha_i, alpha'_i) xi - Delta_emb abs(alpha_i - alpha'_i). Eq. (18).
 
@@ -140,6 +149,7 @@ def gap_lower_bound(mass: Number, mass_other: Number, separation: Number, spread
     return np.maximum(mass, mass_other) * separation - change * spread
 
 
+@states("eq. (19)")
 def squared_gap_terms(
     mass: Number,
     mass_other: Number,
@@ -162,6 +172,7 @@ def squared_gap_terms(
     return np.asarray(first), np.asarray(np.subtract(mass, mass_other) * moments)
 
 
+@states("eqs. (20, 21)")
 def gap_lower_bound_squared(
     mass: Number, mass_other: Number, separation: Number, second_term: Number
 ) -> Result:

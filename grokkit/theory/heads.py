@@ -11,8 +11,10 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from grokkit.theory._checks import Scalar, mass_below_one, non_negative, positive
+from grokkit.theory.statements import states
 
 
+@states("Conjecture E.2 (54, 55)")
 def multi_head_pooled(
     attention: Float[np.ndarray, "*#batch head pos"],
     values: Float[np.ndarray, "*#batch head pos embed"],
@@ -26,6 +28,7 @@ def multi_head_pooled(
     return np.einsum("...hp,...hpe->...e", attention, values)
 
 
+@states("Conjecture E.2 (54, 55)")
 def multi_head_gap_bound(
     mass: Float[np.ndarray, "*#batch head"],
     mass_other: Float[np.ndarray, "*#batch head"],
@@ -47,6 +50,7 @@ def multi_head_gap_bound(
     return np.asarray(((mass + mass_other) * spread).sum(axis=-1))
 
 
+@states("Conjecture E.2 (54, 55)")
 def distributed_condition(
     attention: Float[np.ndarray, "*#batch head pos"],
     informative: Bool[np.ndarray, "*#batch pos"],

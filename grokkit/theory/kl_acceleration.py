@@ -23,8 +23,10 @@ from jaxtyping import Float
 
 from grokkit.theory._checks import Number, Result, Scalar, non_negative, positive, require
 from grokkit.theory.attention import log_softmax, softmax
+from grokkit.theory.statements import states
 
 
+@states("eq. (6)")
 def penalised_loss(loss: Number, divergence: Number, kl_strength: Number) -> Result:
     """L_CE + beta * E_x KL(alpha* || alpha(x)). Equation (6).
 
@@ -40,6 +42,7 @@ def penalised_loss(loss: Number, divergence: Number, kl_strength: Number) -> Res
     return np.add(loss, np.multiply(kl_strength, divergence))
 
 
+@states("eq. (45)")
 def kl_score_gradient(
     oracle: Float[np.ndarray, "*#batch pos"],
     attention: Float[np.ndarray, "*#batch pos"],
@@ -57,6 +60,7 @@ def kl_score_gradient(
     return kl_strength * (attention - oracle)
 
 
+@states("eq. (45)")
 def kl_score_gradient_relu(
     oracle: Float[np.ndarray, "*#batch pos"],
     scores: Float[np.ndarray, "*#batch pos"],
@@ -93,6 +97,7 @@ class KLFlow(NamedTuple):
     divergence: Float[np.ndarray, " time"]
 
 
+@states("eq. (47)")
 def kl_flow(
     scores0: Float[np.ndarray, " pos"],
     oracle: Float[np.ndarray, " pos"],
@@ -143,6 +148,7 @@ def kl_flow(
     return KLFlow(times, scores, np.exp(log_attention), gaps @ oracle[support])
 
 
+@states("eq. (48)")
 def divergence_velocity(
     oracle: Float[np.ndarray, "*#batch pos"],
     attention: Float[np.ndarray, "*#batch pos"],
@@ -157,6 +163,7 @@ def divergence_velocity(
     return np.asarray(-kl_rate * ((attention - oracle) ** 2).sum(axis=-1))
 
 
+@states("eq. (49)")
 def quadratic_divergence(
     oracle: Float[np.ndarray, "*#batch pos"], attention: Float[np.ndarray, "*#batch pos"]
 ) -> Float[np.ndarray, "*batch"]:
@@ -169,6 +176,7 @@ def quadratic_divergence(
     return np.asarray(((attention - oracle) ** 2 / oracle).sum(axis=-1) / 2)
 
 
+@states("eq. (50)")
 def pl_constant_claimed(oracle: Float[np.ndarray, "*batch pos"]) -> Float[np.ndarray, "*batch"]:
     """2 mu, mu the least positive alpha*_j, in the claim norm(delta)^2 >= 2 mu D. (50).
 
@@ -178,6 +186,7 @@ def pl_constant_claimed(oracle: Float[np.ndarray, "*batch pos"]) -> Float[np.nda
     return np.asarray(2 * np.where(oracle > 0, oracle, np.inf).min(axis=-1))
 
 
+@states("corrected (50)")
 def pl_constant(
     oracle: Float[np.ndarray, "*#batch pos"], attention: Float[np.ndarray, "*#batch pos"]
 ) -> Float[np.ndarray, "*batch"]:
@@ -188,6 +197,7 @@ def pl_constant(
     return np.asarray(2 * np.minimum(oracle, attention).min(axis=-1))
 
 
+@states("corrected (51, 52)")
 def late_rate(oracle: Float[np.ndarray, " pos"], kl_rate: Scalar) -> float:
     """The exponential rate of D near the oracle: 2 rate lambda_2(diag(alpha*) - alpha* alpha*^T).
 
@@ -204,6 +214,7 @@ def late_rate(oracle: Float[np.ndarray, " pos"], kl_rate: Scalar) -> float:
     return float(2 * kl_rate * max(np.linalg.eigvalsh(jacobian)[1], 0.0))
 
 
+@states("eqs. (51, 52)")
 def divergence_claimed(
     times: Number, divergence0: Number, oracle: Float[np.ndarray, " pos"], kl_rate: Scalar
 ) -> Result:
@@ -219,6 +230,7 @@ def divergence_claimed(
     return np.multiply(divergence0, np.exp(-decay * np.asarray(times)))
 
 
+@states("eqs. (7, 53)")
 def time_claimed(divergence0: Number, delta: Number, kl_rate: Number) -> Result:
     """log(D_0 / delta) / rate: the claimed longest wait, 2 mu absorbed. Equations (7), (53).
 

@@ -24,8 +24,10 @@ it replaces (50), (52) and (53) of arXiv 2605.15787 for its own oracle.
 import numpy as np
 
 from grokkit.theory._checks import Number, Result, non_negative, positive, require
+from grokkit.theory.statements import states
 
 
+@states("corrected (50)")
 def kappa_guaranteed(length: int, k: int) -> float:
     """Kappa = T / ((T - 1) k^2), valid for every attention.
 
@@ -39,6 +41,7 @@ def kappa_guaranteed(length: int, k: int) -> float:
     return length / ((length - 1) * k**2)
 
 
+@states("corrected (50)")
 def kappa_uniform(length: int, k: int) -> float:
     """Kappa = T / (k (T - k)), exact for attention uniform inside I* and outside it.
 
@@ -50,6 +53,7 @@ def kappa_uniform(length: int, k: int) -> float:
     return length / (k * (length - k))
 
 
+@states("corrected (50)")
 def squared_gap_bound(divergence: Number, kappa: Number) -> Result:
     """Kappa (1 - exp(-D))^2, at most norm(alpha - alpha*)^2. Replaces (50).
 
@@ -65,6 +69,7 @@ def squared_gap_bound(divergence: Number, kappa: Number) -> Result:
     return np.multiply(kappa, np.expm1(np.negative(divergence)) ** 2)
 
 
+@states("corrected (51, 52)")
 def sparse_divergence(times: Number, divergence0: Number, kappa: Number, kl_rate: Number) -> Result:
     """D(t) from y + log y = y_0 + log y_0 + kappa rate t, in nats. Replaces (52).
 
@@ -93,6 +98,7 @@ def sparse_divergence(times: Number, divergence0: Number, kappa: Number, kl_rate
     return np.logaddexp(0.0, -log_y)
 
 
+@states("corrected (7, 53)")
 def sparse_time(divergence0: Number, delta: Number, kappa: Number, kl_rate: Number) -> Result:
     """The time from D_0 to delta: [y_delta - y_0 + log(y_delta / y_0)] / (kappa rate).
 
@@ -112,6 +118,7 @@ def sparse_time(divergence0: Number, delta: Number, kappa: Number, kl_rate: Numb
     return rise / np.multiply(kappa, kl_rate)
 
 
+@states("corrected (51, 52)")
 def late_divergence(times: Number, length: int, k: int, kl_rate: Number) -> Result:
     """K (T - k) / (T rate t), in nats: what D becomes from any start. Replaces (51).
 

@@ -10,7 +10,10 @@ from itertools import combinations
 import numpy as np
 from jaxtyping import Bool, Int
 
+from grokkit.theory.statements import states
 
+
+@states("Definition 3.1")
 def is_sparse_task(
     tokens: Int[np.ndarray, "example pos"],
     targets: Int[np.ndarray, " example"],
@@ -25,6 +28,7 @@ def is_sparse_task(
     return pairs.shape[1] == len(inputs)
 
 
+@states("Definition 3.1")
 def class_distinct_pairs(
     tokens: Int[np.ndarray, "example pos"],
     targets: Int[np.ndarray, " example"],

@@ -22,8 +22,10 @@ from jaxtyping import Float, Int
 
 from grokkit.theory._checks import Number, Result, non_negative, require
 from grokkit.theory.attention import pooled, relu_attention
+from grokkit.theory.statements import states
 
 
+@states("Lemma 5.1 (4)")
 def cross_entropy(
     logits: Float[np.ndarray, "*batch class"], target: int | Int[np.ndarray, "*batch"]
 ) -> Float[np.ndarray, "*batch"]:
@@ -48,6 +50,7 @@ class OutputGradientBounds(NamedTuple):
     pinsker: Result
 
 
+@states("eq. (29)")
 def output_gradient_bounds(loss: Number) -> OutputGradientBounds:
     """How large the gradient at the logits can be for a loss. Equation (29).
 
@@ -65,6 +68,7 @@ def output_gradient_bounds(loss: Number) -> OutputGradientBounds:
     return OutputGradientBounds(np.sqrt(2) * miss, 2 * miss, np.sqrt(np.multiply(2, loss)))
 
 
+@states("eq. (32)")
 def pooled_jacobian(
     attention: Float[np.ndarray, "*#batch pos"], values: Float[np.ndarray, "*#batch pos embed"]
 ) -> Float[np.ndarray, "*batch pos embed"]:
@@ -73,6 +77,7 @@ def pooled_jacobian(
     return attention[..., None] * (values - h[..., None, :])
 
 
+@states("corrected (4)")
 def pooled_jacobian_relu(
     scores: Float[np.ndarray, "*#batch pos"], values: Float[np.ndarray, "*#batch pos embed"]
 ) -> Float[np.ndarray, "*batch pos embed"]:
@@ -88,6 +93,7 @@ def pooled_jacobian_relu(
     return weight[..., None] * (values - h[..., None, :])
 
 
+@states("Lemma 5.1 (4)")
 def score_gradient_bound(
     loss: Number, lipschitz: Number, value_matrix_norm: Number, embedding_norm: Number = 1.0
 ) -> Result:
@@ -115,6 +121,7 @@ def score_gradient_bound(
     return 2 * radius * lipschitz * output_gradient_bounds(loss).pinsker
 
 
+@states("eqs. (33, 34)")
 def score_gradient_bound_by_position(
     loss: Number, lipschitz: Number, jacobian: Float[np.ndarray, "*batch pos embed"]
 ) -> Float[np.ndarray, "*batch pos"]:
@@ -134,6 +141,7 @@ def score_gradient_bound_by_position(
     return _by_position(output_gradient_bounds(loss).pinsker, lipschitz, jacobian)
 
 
+@states("corrected (4)")
 def score_gradient_bound_linear(
     loss: Number, lipschitz: Number, jacobian: Float[np.ndarray, "*batch pos embed"]
 ) -> Float[np.ndarray, "*batch pos"]:
@@ -150,6 +158,7 @@ def score_gradient_bound_linear(
     return _by_position(output_gradient_bounds(loss).linear, lipschitz, jacobian)
 
 
+@states("Lemma 5.1 (4)")
 def batch_mean_root_loss(
     losses: Float[np.ndarray, "*batch example"],
 ) -> Float[np.ndarray, "*batch"]:

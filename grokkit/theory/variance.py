@@ -11,13 +11,16 @@ import numpy as np
 from jaxtyping import Float
 
 from grokkit.theory._checks import Number, Result, non_negative, positive
+from grokkit.theory.statements import states
 
 
+@states("Conjecture E.1")
 def logit_variance(scores: Float[np.ndarray, "*batch pos"]) -> Float[np.ndarray, "*batch"]:
     """Var_j(l_j), the population variance of the scores over positions."""
     return np.asarray(scores.var(axis=-1))
 
 
+@states("Conjecture E.1")
 def logit_variance_bound(
     interaction_norm: Number, query_norm: Number, embedding_norm: Number, d_head: int
 ) -> Result:

@@ -7,8 +7,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from grokkit.diagnostics.conditions import hindsight_conditions
 from grokkit.diagnostics.phases import BORDERS, PHASES, phase_borders, phase_labels
+from grokkit.diagnostics.plateau import hindsight_conditions
 from grokkit.errors import check_number, refuse
 from grokkit.viz.alt import number, tell
 from grokkit.viz.attention import draw_mean_attention

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.axes import Axes
 
-from grokkit.diagnostics import arrival, way
+from grokkit.diagnostics import half_rise_epoch, measure_transition
 from grokkit.diagnostics.phases import PHASES, grok_epoch, memorise_epoch, phase_borders
 from grokkit.errors import check_int, refuse
 from grokkit.experiments.signals import SIGNALS
@@ -211,11 +211,11 @@ def signals_of_a_run(one: "xr.Dataset", share: float = 0.5, lasting: bool = True
         above.legend(loc="center left", fontsize=8)
         for name, signal in SIGNALS.items():
             values = signal.of(one)
-            change = way(epochs, values, start)
+            change = measure_transition(epochs, values, start)
             look = {"linewidth": 1.6, **SIGNAL_LOOKS[name]}
             marker = look.pop("marker")
             below.plot(epochs[after], change.share(values[after]), label=name, **look)
-            when = arrival(epochs, values, change, share, lasting)
+            when = half_rise_epoch(epochs, values, change, share, lasting)
             if not np.isnan(when):
                 height = change.share(values[epochs == when])[0]
                 mark = {"marker": marker, "markersize": 8, "markeredgecolor": INK, "zorder": 4}

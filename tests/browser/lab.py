@@ -17,7 +17,7 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page
 
-SECONDS = 60
+SECONDS = 600
 """How long a click, a kernel's start or a page may take on a busy machine."""
 
 # Settings of JupyterLab's own that a test needs: no pop-up about news, every cell drawn.

@@ -1,6 +1,6 @@
 """``pytest --nbval-lax exercises/`` with the repository's own configuration.
 
-The untouched exercises themselves run in `make test`; here some answers are filled in.
+The untouched exercises themselves run in `make test-all`; here some answers are filled in.
 """
 
 import re

@@ -2,14 +2,33 @@
 
 import math
 
+import jaxtyping
+import numpy as np
 import pytest
 import torch
 from torch.nn import functional
 
-from grokkit import core
-from grokkit.diagnostics import attention_gradient, score_gradient_norm
+from grokkit import core, theory
+from grokkit.diagnostics import (
+    attention_gradient,
+    lipschitz,
+    score_gradient_norm,
+    score_gradients,
+    score_variance,
+    separability,
+    softmax_collapse,
+    starvation_bounds,
+    starvation_exponent,
+    step_contraction,
+)
+from grokkit.diagnostics.starvation import (
+    embedding_norm,
+    jacobian_norms,
+    value_matrix_norm,
+)
 from grokkit.engine import KLPrior, RunSpec
 from grokkit.engine.autograd_step import AutogradStep
+from grokkit.errors import SettingError
 from grokkit.model import Transformer
 from tests.model.cases import MODELS, TASKS, core_of, group, objective, seen_by
 
@@ -109,3 +128,167 @@ def test_lemma_5_1_bounds_the_score_gradient_of_a_real_network():
         allowed = output.attention[run, ..., 0] * distance * bound[run]
         allowed = allowed * (2 * output.loss[run]).sqrt()[:, None]
         assert (output.score_gradient[run, ..., 0].abs() <= allowed * (1 + 1e-12)).all()
+
+
+SOFTMAX = [
+    ("alphabet", "1 heads softmax classifier"),
+    ("parity", "2 heads softmax classifier W_O"),
+    ("marked", "3 heads softmax residual"),
+    ("longer", "4 heads softmax residual W_O"),
+]
+RELU = [("alphabet", "1 heads relu classifier"), ("marked", "2 heads relu residual W_O")]
+
+
+def network(task: str, name: str):
+    model = MODELS[name]
+    batch, weights = group(TASKS[task], model)
+    forward = Transformer(model, batch, weights.layout.length)
+    return forward, weights, score_gradients(forward, weights)
+
+
+def value_matrix(weights, model, run: int, head: int) -> np.ndarray:
+    """W_V of one head, W_O folded in: e_j -> v_j as a row times a matrix."""
+    place = slice(head * model.d_model // model.heads, (head + 1) * model.d_model // model.heads)
+    matrix = weights["W_V"][run].detach().numpy()[:, place]
+    if model.output_projection:
+        return matrix @ weights["W_O"][run].detach().numpy()[place]
+    wide = np.zeros((model.d_model, model.d_model))
+    wide[:, place] = matrix
+    return wide
+
+
+@pytest.mark.parametrize(("task", "name"), SOFTMAX + RELU)
+def test_jacobian_norms_are_those_of_the_theory_example_by_example(task, name):
+    forward, weights, (_, attention, _) = network(task, name)
+    norms = jacobian_norms(forward, weights, attention)
+    model, batch = forward.spec, forward.batch
+    embedding = forward.embed(weights).detach().numpy()
+    table = forward.slot_scores(weights, forward.embed(weights)).detach()
+    scores = forward.look_up(table).numpy()
+    for run in range(batch.runs):
+        for head in range(model.heads):
+            matrix = value_matrix(weights, model, run, head)
+            for example in (0, 3, batch.examples - 1):
+                values = embedding[run][forward.slots.index[run, example].numpy()] @ matrix
+                row = scores[run, example, :, head]
+                if model.attention == "softmax":
+                    jacobian = theory.pooled_jacobian(theory.softmax(row), values)
+                elif row.max() > 0:
+                    jacobian = theory.pooled_jacobian_relu(row, values)
+                else:
+                    jacobian = np.zeros_like(values)
+                expected = np.linalg.norm(jacobian, axis=1)
+                ours = norms[run, example, :, head].numpy()
+                np.testing.assert_allclose(ours, expected, rtol=1e-9, atol=1e-13)
+
+
+@pytest.mark.parametrize(("task", "name"), SOFTMAX)
+def test_every_single_score_obeys_the_three_bounds_in_their_order(task, name):
+    forward, weights, (loss, attention, gradient) = network(task, name)
+    jacobian = jacobian_norms(forward, weights, attention).numpy()[..., None]
+    l_f = lipschitz(forward.spec, weights).detach().numpy()[:, None, None]
+    losses = loss.numpy()[..., None]
+    linear = theory.score_gradient_bound_linear(losses, l_f, jacobian)
+    by_position = theory.score_gradient_bound_by_position(losses, l_f, jacobian)
+    paper = theory.score_gradient_bound(
+        losses,
+        l_f,
+        value_matrix_norm(forward, weights).detach().numpy()[:, None, None],
+        embedding_norm(forward, weights).detach().numpy()[:, None, None],
+    )
+    measured = gradient.abs().numpy()
+    assert (measured <= linear * (1 + 1e-9) + 1e-14).all()
+    assert (linear <= by_position * (1 + 1e-12)).all()
+    assert (by_position <= paper[..., None] * (1 + 1e-12)).all()
+
+
+@pytest.mark.parametrize(("task", "name"), SOFTMAX)
+def test_what_is_recorded_is_a_mean_of_largest_and_a_worst_ratio(task, name):
+    forward, weights, (loss, attention, gradient) = network(task, name)
+    bounds = starvation_bounds(forward, weights, loss, attention, gradient)
+    jacobian = jacobian_norms(forward, weights, attention).amax(dim=(2, 3))
+    miss = math.sqrt(2) * (1 - torch.exp(-loss))
+    allowed = jacobian * lipschitz(forward.spec, weights)[:, None] * miss
+    measured = gradient.abs().amax(dim=(2, 3))
+    torch.testing.assert_close(bounds.measured, measured.mean(dim=1))
+    torch.testing.assert_close(bounds.linear, allowed.mean(dim=1))
+    torch.testing.assert_close(bounds.worst_linear, (measured / allowed).amax(dim=1))
+    assert (bounds.measured < bounds.linear).all() and (bounds.linear < bounds.by_position).all()
+    assert (bounds.by_position < bounds.paper).all()
+    assert (bounds.worst_paper > 0).all() and (bounds.worst_paper < bounds.worst_linear).all()
+    assert (bounds.worst_linear <= 1).all()
+
+
+def test_value_matrix_norm_is_the_largest_operator_norm_of_a_head():
+    for name in ("1 heads softmax classifier", "3 heads softmax classifier W_O"):
+        forward, weights, _ = network("parity", name)
+        for run in range(forward.batch.runs):
+            heads = range(forward.spec.heads)
+            expected = max(
+                np.linalg.norm(value_matrix(weights, forward.spec, run, h), 2) for h in heads
+            )
+            ours = value_matrix_norm(forward, weights)[run].item()
+            assert ours == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.parametrize("power", [0.5, 1.0, 2.0])
+def test_the_exponent_of_a_power_law_is_found_from_float32_losses(power):
+    loss = torch.logspace(-9, -1, 50)[None]
+    gradient = 0.134 * loss[..., None, None] ** power * torch.tensor([[[[0.3], [-1.0]]]])
+    assert starvation_exponent(loss, gradient).item() == pytest.approx(power, rel=1e-5)
+
+
+def test_a_gradient_of_zero_has_no_say_in_the_exponent():
+    loss = torch.tensor([[1e-3, 0.0, 1e-2, 1e-1], [1e-3, 1e-2, 0.0, 0.0], [1e-3, 0, 0, 0]])
+    gradient = loss[..., None, None].clone()
+    gradient[0, 3] = 0
+    found = starvation_exponent(loss, gradient)
+    assert found[:2].tolist() == pytest.approx([1, 1], rel=1e-5)
+    assert found[2].isnan()
+
+
+def test_a_float32_record_agrees_with_float64():
+    forward, weights, seen = network("alphabet", "1 heads softmax classifier")
+    batch, small = group(TASKS["alphabet"], forward.spec, torch.float32)
+    again = Transformer(forward.spec, batch, small.layout.length)
+    ours = starvation_bounds(again, small, *score_gradients(again, small))
+    exact = starvation_bounds(forward, weights, *seen)
+    for name in ("measured", "paper", "by_position", "linear", "worst_linear"):
+        torch.testing.assert_close(getattr(ours, name), getattr(exact, name), rtol=1e-4, atol=0)
+
+
+def test_a_gradient_of_another_shape_is_refused(monkeypatch):
+    # As a learner calls it, without the type checks that tests switch on.
+    monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)
+    forward, weights, (loss, attention, gradient) = network(*SOFTMAX[0])
+    with pytest.raises(SettingError, match="score_gradient: got"):
+        starvation_bounds(forward, weights, loss, attention, gradient[:, :, :2])
+
+
+def test_a_run_that_diverged_is_nan_and_the_others_are_as_without_it():
+    forward, weights, seen = network(*SOFTMAX[1])
+    alone = starvation_bounds(forward, weights, *seen)
+    spread = score_variance(forward, weights)
+    with torch.no_grad():
+        weights.flat[1] = torch.nan
+    loss, attention, gradient = (part.clone() for part in seen)
+    for part in (loss, attention, gradient):
+        part[1] = torch.nan
+    broken = starvation_bounds(forward, weights, loss, attention, gradient)
+    for name in ("measured", "paper", "by_position", "linear", "worst_paper", "worst_linear"):
+        values = getattr(broken, name)
+        assert values.isnan().tolist() == [False, True, False], name
+        torch.testing.assert_close(values[::2], getattr(alone, name)[::2], rtol=0, atol=0)
+    again = score_variance(forward, weights)
+    for name in ("mean", "largest", "bound"):
+        assert getattr(again, name)[1].isnan().all()
+        torch.testing.assert_close(getattr(again, name)[::2], getattr(spread, name)[::2])
+    assert starvation_exponent(loss, gradient).isnan().tolist() == [False, True, False]
+    margins = separability(forward, weights)
+    assert margins.gamma[1].isnan() and not margins.structural[1] and not margins.necessary[1]
+    lost = softmax_collapse(forward(weights).logits.detach(), forward.batch.targets)
+    assert lost.loss.tolist() == [0, 0, 0]
+    half = torch.full((3,), 0.5)
+    step = step_contraction(weights.flat, weights.flat, half, half)
+    assert step.growth.isnan().tolist() == [False, True, False]
+    assert step.floor.isnan().tolist() == [False, True, False]

@@ -106,7 +106,6 @@ CHANGES: dict[str, Any] = {
     "nesterov": False,
     "update_scale": "spectral",
     "muon_readout": True,
-    "weight_streams": "one",
     # priors
     "kl_strength": 0.4,
     "entropy_strength": 0.4,
@@ -194,7 +193,7 @@ def teachers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 def base_of(part: str, kind: str) -> RunSpec:
     if part not in FAMILIES:
         return BASE
-    return BASE.with_(**{part: kind}, **KINDS[part][kind])
+    return BASE.with_(**{part: FAMILIES[part][kind](**KINDS[part][kind])})
 
 
 @functools.cache

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from grokkit.diagnostics import phases, score_variance, starvation_bounds
-from grokkit.diagnostics.starvation_bounds import score_gradients
+from grokkit.diagnostics.starvation import score_gradients
 from grokkit.engine import Trainer
 from grokkit.model import Transformer, attend
 from grokkit.runtime import train

@@ -138,7 +138,8 @@ def test_the_sparsity_penalty_pulls_scores_as_its_module_says():
 
 # --- what a setting does ------------------------------------------------------------------
 
-BASE = SMALL.with_(kl_strength=1.0, epochs=12, record_every=3)
+PLAIN = SMALL.with_(epochs=12, record_every=3)
+BASE = PLAIN.with_(kl_strength=1.0)
 EVERY_KIND: dict[str, dict[str, Any]] = {
     "target": dict(target="adversarial"),
     "schedule, schedule_epochs": dict(schedule="annealed", schedule_epochs=6),
@@ -148,10 +149,10 @@ EVERY_KIND: dict[str, dict[str, Any]] = {
     "penalty_gradient": dict(penalty_gradient="noise"),
     "shuffled": dict(penalty_gradient="shuffled"),
     "kl_strength": dict(kl_strength=0.5),
-    "entropy": dict(prior="entropy"),
-    "entropy_strength": dict(prior="entropy", entropy_strength=1.0),
-    "sparsity": dict(prior="sparsity"),
-    "sparsity_strength": dict(prior="sparsity", sparsity_strength=1.0),
+    "entropy": dict(prior=EntropyPrior()),
+    "entropy_strength": dict(prior=EntropyPrior(1.0)),
+    "sparsity": dict(prior=SparsityPrior()),
+    "sparsity_strength": dict(prior=SparsityPrior(1.0)),
 }
 
 
@@ -169,8 +170,8 @@ def test_priors_move_attention_where_they_say():
     oracle, adversary = train(spec), train(spec.with_(target="adversarial"))
     assert oracle.informative_mass[0, -1] > plain.informative_mass[0, -1] + 0.1
     assert adversary.informative_mass[0, -1] < plain.informative_mass[0, -1] - 0.1
-    for name in ("entropy", "sparsity"):
-        one = train(spec.with_(prior=name, **{f"{name}_strength": 1.0}))
+    for prior in (EntropyPrior(1.0), SparsityPrior(1.0)):
+        one = train(spec.with_(prior=prior))
         assert one.attention_entropy[0, -1] < plain.attention_entropy[0, -1] - 0.1
 
 
@@ -213,9 +214,9 @@ GROUPS = [
      for beta, seed, turn in ((0.1, 0, 5), (0.5, 3, 9), (2.0, 1, 40))],
     [BASE.with_(kl_strength=beta, seed=seed, penalty_gradient="noise")
      for beta, seed in ((0.1, 0), (0.5, 3), (2.0, 1))],
-    [BASE.with_(prior="entropy", entropy_strength=s, seed=seed, penalty_gradient="shuffled")
+    [PLAIN.with_(prior="entropy", entropy_strength=s, seed=seed, penalty_gradient="shuffled")
      for s, seed in ((0.1, 4), (0.5, 0))],
-    [BASE.with_(prior="sparsity", sparsity_strength=s, seed=seed, schedule="late",
+    [PLAIN.with_(prior="sparsity", sparsity_strength=s, seed=seed, schedule="late",
                 schedule_epochs=turn) for s, seed, turn in ((0.1, 4, 3), (0.5, 0, 7))],
 ]  # fmt: skip
 

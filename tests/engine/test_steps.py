@@ -229,7 +229,8 @@ def test_the_divergence_and_its_gradient_are_right_in_float32_at_any_score_gap(
     # The penalty's own gradient: the cross-entropy's is taken off again.
     gradients = []
     for strength in (0.0, 1.0):
-        prior = KLPrior(kl_strength=strength, head_reduction=reduction)
+        reduced = {"head_reduction": reduction} if strength else {}
+        prior = KLPrior(kl_strength=strength, **reduced)
         penalty = ScheduledPenalty([RunSpec(model=spec, prior=prior)], narrow_batch)
         output = how(spec, narrow_batch, narrow, penalty)(0, record=True)
         gradients.append({name: narrow.gradient[name][0].clone() for name in narrow})

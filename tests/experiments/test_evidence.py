@@ -48,6 +48,7 @@ def test_an_arm_is_its_runs_in_the_order_of_their_seeds(history: xr.Dataset):
     np.testing.assert_array_equal(evidence.arm("decay 2").seed, SEEDS)
 
 
+@pytest.mark.slow
 def test_the_order_of_the_runs_changes_no_verdict(history: xr.Dataset):
     changed = understood(history)
     given, other = (

@@ -72,6 +72,7 @@ def test_every_statement_of_the_theory_can_be_judged(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("name", TRAINED)
+@pytest.mark.slow
 def test_every_claim_can_be_judged_where_nothing_has_been_understood(name: str):
     """Tiny networks, hardly trained: most epochs are censored, and nothing raises."""
     for result in tiny(name).judge(history_of(name), "classroom", SEEDS):

@@ -206,7 +206,7 @@ def test_nbval_prints_the_costs_and_fails_the_cell_that_takes_too_much_memory(tm
         [sys.executable, "-m", "pytest", *plugins, *options, "--rootdir", tmp_path, tmp_path],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
         env={**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
     )
     out = done.stdout

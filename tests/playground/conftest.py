@@ -13,7 +13,7 @@ from tests.playground.exported import PLAYGROUND
 
 __all__ = ["browser"]
 
-PATIENCE = 300_000  # milliseconds: a loaded machine makes nothing fail
+PATIENCE = 600_000  # milliseconds: a loaded machine makes nothing fail
 
 
 class Quiet(SimpleHTTPRequestHandler):

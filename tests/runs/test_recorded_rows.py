@@ -38,6 +38,7 @@ def test_every_row_is_recorded_whole_with_five_seeds_and_what_made_it(name: str)
     assert all(json.loads(str(spec)) for spec in history.spec.values)
 
 
+@pytest.mark.slow
 def test_no_claim_goes_without_a_verdict():
     verdicts = {result.claim.id: result.verdict for result in experiments.claims()}
     for name, verdict in verdicts.items():

@@ -24,7 +24,7 @@ def test_a_run_that_is_killed_again_and_again_equals_one_that_never_was(tmp_path
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=1800,
     )
     assert done.returncode == 0, done.stderr
     lines = [line.split() for line in done.stdout.splitlines()]

@@ -33,7 +33,7 @@ def child(*arguments: str) -> "subprocess.Popen[str]":
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows sends no SIGINT to one process")
 def test_interrupted_at_random_moments_a_history_is_a_prefix_of_the_whole_one():
-    rounds, chance = 8, random.Random(0)
+    rounds, chance = 4, random.Random(0)
     outcomes = []
     with child("keep", str(rounds)) as process:
         assert process.stdout is not None
@@ -56,7 +56,7 @@ def test_a_trainer_interrupted_again_and_again_equals_the_uninterrupted_one():
     with child("go on") as process:
         assert process.stdout is not None
         for line in process.stdout:
-            if line.strip() == "ready" and len(stops) < 15:
+            if line.strip() == "ready" and len(stops) < 8:
                 time.sleep(chance.uniform(0, 0.03))
                 process.send_signal(signal.SIGINT)
             elif line.startswith("at epoch"):
@@ -108,7 +108,7 @@ def interrupt_at(monkeypatch: pytest.MonkeyPatch, seed: int, epoch: int) -> None
     from grokkit.engine.analytic_step import AnalyticStep
 
     real = AnalyticStep.__call__
-    look = Trainer._record_if_due
+    record = Trainer._record_if_due
     now = {}
 
     def step(self, now_at, record=False):
@@ -119,10 +119,10 @@ def interrupt_at(monkeypatch: pytest.MonkeyPatch, seed: int, epoch: int) -> None
 
     def remember(self):
         now["trainer"] = self
-        return look(self)
+        return record(self)
 
     monkeypatch.setattr(AnalyticStep, "__call__", step)
-    monkeypatch.setattr(Trainer, "_look", remember)
+    monkeypatch.setattr(Trainer, "_record_if_due", remember)
 
 
 def test_train_returns_what_there_is_and_says_so(monkeypatch):

@@ -20,7 +20,7 @@ from tests.runtime.elsewhere import Unbuildable
 distributed = pytest.importorskip("distributed")
 pytestmark = pytest.mark.slow
 
-SPECS = grid(SMALL.with_(epochs=600), seed=range(6))
+SPECS = grid(SMALL.with_(epochs=200), seed=range(4))
 
 
 @pytest.fixture(scope="module")

@@ -67,6 +67,7 @@ def lies_inside(figure: Figure) -> bool:
 
 
 @pytest.mark.parametrize("name", TRAINED)
+@pytest.mark.slow
 def test_every_row_has_a_figure_that_says_what_it_asks_and_how_many_seeds(name: str):
     figure = viz.row_figure(name, understood(runs_of(name)))
     data = viz.png(figure)
@@ -82,6 +83,7 @@ def test_every_row_has_a_figure_that_says_what_it_asks_and_how_many_seeds(name: 
 
 
 @pytest.mark.parametrize("name", DRAWN)
+@pytest.mark.slow
 def test_a_figure_can_be_drawn_where_nothing_has_been_memorised_or_understood(name: str):
     history = runs_of(name)
     never = history.assign(test_accuracy=0 * history.test_accuracy)

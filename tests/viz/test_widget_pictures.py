@@ -121,6 +121,7 @@ def test_without_thresholds_the_plane_says_so(classroom: xr.Dataset):
     assert "γ and r_max as given" in given and "r_max = 30 or less" in given
 
 
+@pytest.mark.slow
 def test_a_recording_without_what_gamma_is_made_of_has_a_radius_still(classroom: xr.Dataset):
     bare = classroom.drop_vars(["value_radius", "starvation_bound", "score_gradient_max"])
     text = look_at(viz.condition_plane(bare))
@@ -151,6 +152,7 @@ def test_a_run_at_an_epoch_shows_attention_accuracy_and_gradient(classroom: xr.D
     assert (labelled(gradient, "measured")[1] < labelled(gradient, "bound (4)")[1]).all()
 
 
+@pytest.mark.slow
 def test_every_record_of_a_trained_run_can_be_drawn():
     spec = RunSpec().with_(p=5, train_fraction=0.5, epochs=20, record_every=10, d_mlp=8)
     history = train(spec, progress=False)

@@ -46,7 +46,7 @@ def test_a_planted_error_fails_the_cell_in_which_its_callback_runs(tmp_path: Pat
         [sys.executable, "-m", "pytest", *options, "--rootdir", tmp_path, tmp_path],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )
     lines = done.stdout.splitlines()

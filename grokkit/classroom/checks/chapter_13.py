@@ -8,7 +8,7 @@ import numpy as np
 
 from grokkit.classroom.checks.exercise import Ask, Exercise, Function
 from grokkit.classroom.checks.expect import any_of, as_array, require
-from grokkit.diagnostics import arrival, kendall_w, midranks, way
+from grokkit.diagnostics import half_rise_epoch, kendall_w, measure_transition, midranks
 
 # --- 13.1 when does it happen? ------------------------------------------------------------
 
@@ -18,7 +18,7 @@ EPOCHS = np.array([0, 50, 100, 200, 300, 500, 700, 1000])
 
 def dated(epochs, values, since):
     """The package's own date."""
-    return arrival(epochs, values, way(epochs, values, since))
+    return half_rise_epoch(epochs, values, measure_transition(epochs, values, since))
 
 
 def reached(epochs, values, since, start=None, beyond=np.greater_equal):
