@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 06 · Exercises: KL acceleration
 #
-# Four exercises on [lesson 06](../course/06_kl_acceleration.ipynb): derive what the prior does to
+# Five exercises on [lesson 06](../course/06_kl_acceleration.ipynb): derive what the prior does to
 # the scores of a whole batch, build the two impostors that must not work as well as it does, break
 # the inequality behind the exponential theorem, and measure two laws in a small study.
 # `check.ex_6_1.hint()` gives a hint, called again the next one.
@@ -323,7 +323,7 @@ if check.ex_6_4.solved:
 #
 # The flow depends on $\beta t$ alone, so its line goes through the origin. The networks' does not,
 # and it is no line: the weakest prior stands far out on the axis of $1/\beta$, and without it the
-# slope comes out quite different: the others lie closer to a line of their own. A fit whose slope
+# slope comes out quite different: the others lie closer to a line of their own, and $R^2$ rises. A fit whose slope
 # hangs on one point has not been tested by the others. $R^2$ does not say which point that is;
 # leaving points out does.
 

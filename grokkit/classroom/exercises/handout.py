@@ -14,7 +14,7 @@ README = """\
 # {title}
 
 `course/` holds the lessons, `exercises/` the exercises; `RESULTS.md` is what the recorded runs
-showed. To open them:
+showed, `FINDINGS.md` the short form. To open them:
 
 ```
 python -m venv .venv
@@ -62,9 +62,9 @@ def handout(
     lessons = [*sorted(course.glob("*.ipynb")), *pictures]
     written += [_copy(path, target / "course" / path.relative_to(course)) for path in lessons]
     written.append(_copy(constraints, target / "constraints.txt"))
-    results = course.parent / "RESULTS.md"
-    if results.exists():
-        written.append(_copy(results, target / results.name))
+    for results in (course.parent / "RESULTS.md", course.parent / "FINDINGS.md"):
+        if results.exists():
+            written.append(_copy(results, target / results.name))
     readme = target / "README.md"
     readme.write_text(
         README.format(title="grokkit: lessons and exercises", version=grokkit.__version__),
