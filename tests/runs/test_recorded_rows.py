@@ -18,20 +18,20 @@ def files():
     return [path for path in runs.folder().rglob("*") if path.suffix in (".nc", ".safetensors")]
 
 
-def test_no_file_is_above_600_kilobytes_and_all_are_below_12_megabytes():
+def test_no_file_is_above_600_kilobytes_and_all_are_below_16_megabytes():
     sizes = {path.name: path.stat().st_size for path in files()}
     assert max(sizes.values()) <= runs.LIMIT == 600_000
-    assert sum(sizes.values()) <= 12_000_000
+    assert sum(sizes.values()) <= 16_000_000
 
 
 @pytest.mark.parametrize("name", RECORDED)
-def test_every_row_is_recorded_whole_with_five_seeds_and_what_made_it(name: str):
+def test_every_row_is_recorded_whole_with_its_seeds_and_what_made_it(name: str):
     history = experiments.recorded(name)
     assert history is not None
     row = experiments.row(name)
     assert set(any_specs_of(history)) == set(row.specs())
     assert sorted(set(history.seed.values)) == list(row.seeds)
-    assert all(len(specs) == 5 for specs in row.arms().values())
+    assert all(len(specs) >= 5 for specs in row.arms().values())
     assert {"grokkit", "torch", "python", "device", "seconds", "mantissa_bits"} <= set(
         history.attrs
     )
