@@ -1,7 +1,9 @@
 """The textbook: one run, from the task to the ticket, in plain PyTorch.
 
-Read it in this order. Each file is a chapter; each needs only those above it.
+Read it in this order; each file needs only those above it. The number is that of the chapter, and
+of the lesson of the course, that the file belongs to.
 
+    common.py             random streams, and refusing settings
     task.py         1     sequences whose class depends on a few positions; the oracle; the split
     model.py        2     embeddings, attention, and the two readouts
     loss.py         4     the cross-entropy, exact where the gradient starves

@@ -2,17 +2,17 @@
 
     L_CE = -log softmax(z)_y,     d L_CE / dz = softmax(z) - onehot(y)
 
-In float32 the usual formula loses the loss of a memorised example: from a margin of about 17 the
-probability of y rounds to 1, the loss to 0, and so does its gradient. But the plateau is the time
-in which a tiny gradient still lives: Lemma 5.1 bounds it by the loss, and does not say that it is
-zero. With margins m_c = z_c - z_y nothing is rounded away:
+In float32 the usual formula loses the loss of a memorised example: once z_y leads by about 17,
+the probability of y rounds to 1, the loss to 0, and so does its gradient. But the plateau is the
+time in which a tiny gradient still lives: Lemma 5.1 bounds it by the loss, and does not say that
+it is zero. With m_c = z_c - z_y, how far c is ahead of y, nothing is rounded away:
 
     L_CE        = log(1 + S),     S = sum over c != y of exp(m_c)
     d L/dz_c    = exp(m_c) / (1 + S)      for c != y
     d L/dz_y    = -S / (1 + S)
 
 S is a sum of small numbers, which ``log1p`` keeps: float32 is then enough for a loss of 1e-30.
-Where another class is ahead, its margin is divided out first, so that nothing overflows.
+Where a class c is ahead, all is divided by the largest exp(m_c) first, so that nothing overflows.
 """
 
 import math

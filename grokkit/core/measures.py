@@ -1,16 +1,19 @@
 """Chapters 3 and 4. What is measured of a network, and when a run has memorised and grokked.
 
-The conditions of Theorem 4.3 are about two numbers:
+Theorem 4.3 of the paper: to be right on every sequence takes attention on every informative token,
+and an MLP of moderate norm (that these suffice is an assumption, C.1). Each is about one number:
 
     B_gamma (Definition 4.1)       alpha_j(x) >= gamma for every x and every informative j: it
                                    holds for every gamma up to ``min_informative_mass``
-    Goldilocks (Definition 4.2)    r_min <= |theta_MLP|_F <= r_max: theta_MLP is W_1, b_1, W_2, b_2
+    Goldilocks (Definition 4.2)    r_min <= |theta_MLP|_F <= r_max: theta_MLP is W_1, b_1, W_2, b_2;
+                                   the paper gives no value of r_max
 
 Explaining away (Lemma 5.1) is about the gradient of an example's own loss on its scores: for each
-position of each head it is at most 2 L_f |W_V| sqrt(2 L_CE), so it starves as the loss falls.
+position of each head it is at most 2 L_f |W_V| sqrt(2 L_CE), so it starves as the loss falls. L_f
+is the steepest slope of the readout f.
 
-Accuracy on unseen pairs is told apart by mirror images: a pair (a, b) whose (b, a) was trained on
-is half-answered by knowing that order does not matter.
+Accuracy on unseen pairs is also given with and without mirror images: a pair (a, b) whose (b, a)
+was trained on is half-answered by knowing that order does not matter.
 
 A *record* is a dictionary of such numbers, by the names below; ``nan`` where there are none.
 """

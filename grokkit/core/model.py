@@ -10,12 +10,12 @@ With token x_j at position j, and the query q, which is the last position:
     logits      f(h)   = W_2 relu(W_1 h + b_1) + b_2                       ("classifier")
                 or z W_U with y = e_q + h, z = y + W_2 relu(W_1 y + b_1) + b_2   ("residual")
 
-The query token is the same in every sequence, so l_j depends on x_j and j alone: attention can
-learn *where* to look, and what it finds there is mixed by *how much* it looks. Theorem 4.3 is
-about exactly this split of the work between alpha and f.
+The query token is the same in every sequence, so l_j depends on x_j and j alone. Attention learns
+*where* to look, f what to make of the mixture h that it finds there. Theorem 4.3 (in measures.py)
+says what each must do.
 
-The formulas have the paper's columns. In the code a vector is a row and its matrix stands to the
-right, ``e @ W_V``, so shapes read ``[.., in] @ [in, out]``.
+In the formulas, as in the paper, a vector is a column. In the code it is a row, and its matrix
+stands to the right, ``e @ W_V``, so shapes read ``[.., in] @ [in, out]``.
 
 Axes: ``example``, ``pos`` (T), ``head`` (H), ``embed`` (d_model), ``d_head`` (d_model / H),
 ``hidden`` (d_mlp), ``class``.
@@ -158,7 +158,7 @@ def attend(scores: Tensor, kind: str, oracle: Tensor | None = None) -> tuple[Ten
     log alpha is what the KL prior of chapter 6 needs. With softmax it comes from the scores, not
     from alpha: in float32 exp(-104) is 0, and the logarithm of that would say nothing of how far
     away attention is. Where normalised ReLU or the oracle gives a position exactly 0, log alpha
-    is that of the smallest normal number, with gradient 0.
+    is the logarithm of the smallest normal float, with gradient 0.
 
     Args:
         scores: l, ``[example, head, pos]``.
@@ -187,9 +187,9 @@ def initial(name: str, shape: tuple[int, ...], settings: Model, seed: int) -> Te
     inputs is uniform in [-1, 1] * init_scale / sqrt(n), PyTorch's own default. Biases are 0. The
     paper gives no initialisation: this is our choice.
 
-    Every array has a stream of its own, and an embedding is drawn row by row: numbers first in a
-    vocabulary, the query first among the positions. So networks that differ in their distractors
-    or their length share all that they both have.
+    Every array has a stream of its own. Embeddings are drawn row by row: of tokens in the order
+    of their ids, of positions the last one (the query) first, then 0, 1, ... So networks
+    that differ in their distractors or their length share all that they both have.
 
     Args:
         name: the name of the array.

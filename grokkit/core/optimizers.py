@@ -1,23 +1,25 @@
 """Chapter 5. Optimizers: who makes the norm fall while the network waits (Definition 3.2).
 
-An optimizer is *norm-contractive* if |W'|^2 <= (1 - lambda) |W|^2 + rho. Each step below is so,
-with lambda = eta * weight_decay, as long as its direction U is bounded:
+An optimizer is *norm-contractive* if |W'|^2 <= (1 - lambda) |W|^2 + rho, rho a constant. A
+decoupled step is so, with lambda = eta * weight_decay, as long as its direction U is bounded; of
+the L2 steps SGD's is, as long as G is bounded, and Adam's is not:
 
     decoupled (B.2)    W' = (1 - eta weight_decay) W - eta U(G)
     L2 (B.1)           W' = W - eta U(G + weight_decay W)
 
-Before either, the gradient G of all weights together is clipped to a norm, and in the first steps
-eta rises linearly from 0. The rules differ in U:
+Before either step, the gradient G of all weights together is clipped to a norm, and in the first
+steps eta rises linearly from 0. The rules differ in U:
 
     AdamW    running mean of G / root of the running mean of G^2       decoupled
     Adam     the same                                                  L2
-    SGD      V' = momentum V + (G + weight_decay W)                    L2
+    SGD      V' = momentum V + (G + weight_decay W), and U = V'        L2
     Lion     the sign of a running mean                                decoupled
     Muon     of hidden matrices: a running mean whose singular values  decoupled
              are all brought near 1; of the rest: as AdamW
 
-Once the gradient has starved (chapter 4) only the decay is left of a decoupled step, and the
-norm falls by the factor 1 - lambda a step: that is the wait of chapter 5.
+The paper's account of the wait: once the gradient has starved (chapter 4) only the decay is left of
+a decoupled step, and the norm falls by the factor 1 - lambda a step. But AdamW divides G by its own
+size, so U shrinks far less than G: chapter 5 measures what that changes.
 """
 
 import math
@@ -89,7 +91,7 @@ class AdamW(Optimizer):
 
 @dataclass(frozen=True)
 class Adam(AdamW):
-    """Adam with L2: the decay is divided by its own size too, so this is no contraction."""
+    """Adam with L2: weight_decay W is divided by the root too, so this is no contraction."""
 
     decoupled: ClassVar[bool] = False
 
@@ -102,7 +104,7 @@ class SGD(Optimizer):
     momentum: float = 0.9
 
     def direction(self, G: Tensor, state: State, t: int, role: str) -> Tensor:
-        """V, the sum of past gradients, each momentum times fainter than the next."""
+        """V, the sum of past gradients, each weighing momentum times as much as the next."""
         state["sum"] = self.momentum * state.get("sum", torch.zeros_like(G)) + G
         return state["sum"]
 

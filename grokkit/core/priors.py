@@ -5,7 +5,7 @@ The penalised loss (6) is
     L = L_CE + beta * mean over examples of KL(alpha* || alpha)
 
 For softmax the gradient of the second term on a score is beta (alpha_j - alpha*_j), equation
-(45), with 1/N of it for each of N examples and 1/H for each of H heads. The loss L_CE does not
+(45), times 1/N for each of N examples and 1/H for each of H heads. The loss L_CE does not
 occur in it. So it stays alive when the network has memorised and the gradient of L_CE starves
 (Lemma 5.1): this is Theorem 5.2's way out of the plateau.
 
@@ -13,9 +13,9 @@ Two priors know nothing of I* and ask only that attention be on few positions:
 
     entropy     -sum_j alpha_j log alpha_j       sparsity     1 - sum_j alpha_j^2
 
-A strength may change in the course of a run. With t the epochs so far and T ``schedule_epochs``:
+A strength may change in the course of a run. With t the epochs so far and S ``schedule_epochs``:
 
-    constant  1       annealed  max(0, 1 - t/T)       early  1 while t < T       late  1 from T on
+    constant  1       annealed  max(0, 1 - t/S)       early  1 while t < S       late  1 from S on
 """
 
 import math
@@ -49,7 +49,7 @@ class Prior:
         head_reduction: of ``kl``: ``each``: the mean of the heads' own divergences; ``summed``:
             the divergence of the heads' mean attention, so that heads may share the work (E.2).
         schedule: one of :data:`SCHEDULES`.
-        schedule_epochs: T, the epoch that the schedule speaks of.
+        schedule_epochs: S, at which the schedule ends (annealed, early) or begins (late).
     """
 
     kind: str = "kl"
@@ -96,8 +96,8 @@ def penalty(prior: Prior, seen: Seen, examples: Examples, epoch: int) -> Tensor:
 def divergence(target: Tensor, log_attention: Tensor) -> Tensor:
     """KL(target || alpha) = sum_j target_j (log target_j - log alpha_j) in nats.
 
-    It bounds what B_gamma asks for: alpha_j >= gamma on all of I* implies KL(alpha* || alpha)
-    <= log(1 / (k gamma)), Corollary 4.5.
+    Attention of at least gamma on each of I* (B_gamma, see measures.py) keeps it small:
+    KL(alpha* || alpha) <= log(1 / (k gamma)), Corollary 4.5. The converse does not hold.
 
     Args:
         target: ``[example, pos]``, with 0 log 0 = 0.

@@ -7,11 +7,11 @@ tokens in between are *distractors*. With p = 113, T = 5 and four distractor sym
     position       0    1    2    3    4
     token         17    B   40    D    =        class: 17 + 40 = 57 (mod 113)
     informative    x         x
-    oracle a*    1/2    0  1/2    0    0        the attention that looks at I* alone
+    oracle       1/2    0  1/2    0    0        alpha*: the attention on I* alone, evenly
 
 Token ids: the operands 0..p-1, then "=" (id p), then the distractors' own symbols.
 
-Axes: ``input`` (a pair of operands, or a bit string), ``operand`` (a place in it), ``draw`` (one
+Axes: ``input`` (a pair of operands, or a bit string), ``operand`` (which of them), ``draw`` (one
 filling of an input's distractors), ``example`` (a sequence of a set), ``pos`` (a position).
 """
 
@@ -49,7 +49,7 @@ RULES: dict[str, Rule] = {
 
 
 class Filling(NamedTuple):
-    """What a kind of distractor needs to know.
+    """What the distractors of an input are made from.
 
     ``shape`` is (draw, input, gap), a *gap* being a distractor position; ``p`` is the number of
     operand tokens; ``alphabet`` is the number of distractor symbols.
@@ -266,11 +266,11 @@ def examples(tokens: Tensor, targets: Tensor, informative: tuple[int, ...]) -> E
 
 
 def split(families: Tensor, train_fraction: float, generator: torch.Generator) -> Tensor:
-    """Which inputs are trained on, ``[input]``: whole families, in random order, until it is full.
+    """Which inputs are trained on, ``[input]``: families in random order, while there is room.
 
     Args:
         families: a number for each input, ``[input]``; equal numbers stay on the same side.
-        train_fraction: the share of inputs to train on. Families of two may miss it by one.
+        train_fraction: the share of inputs to train on; with families of two, to within one input.
         generator: the source of the random order.
     """
     _, family, sizes = torch.unique(families, return_inverse=True, return_counts=True)

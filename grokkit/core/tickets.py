@@ -28,7 +28,7 @@ class Ticket:
     """A mask over some matrices.
 
     Attributes:
-        kept: for each pruned matrix, true where an entry is kept. Others are kept whole.
+        kept: for each pruned matrix, true where an entry is kept. Arrays not named are kept whole.
         initial: the weights that a run begins with; None for those of its own seed.
     """
 

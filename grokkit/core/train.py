@@ -7,7 +7,7 @@
             gradient  = autograd
             weights   = one step of the optimizer
 
-An epoch is one pass over the train set: a single step with the whole train set as its batch.
+An epoch is one pass over the train set: a single step, unless there is a batch_size.
 Epoch 0 is the network before the first step.
 """
 
