@@ -1,5 +1,7 @@
 """Ours: what the distractors are decides where the delay comes from."""
 
+import math
+
 from grokkit.engine import RunSpec
 from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.evidence import Evidence
@@ -43,7 +45,7 @@ def on_the_distractors(evidence: Evidence) -> list[Part]:
     """Where a trapped network looks at its end."""
     mass = evidence.final("random", "informative_mass")
     says = "random: less than half of the attention on informative tokens at the end"
-    return [bounded(says, mass, at_most=0.5)]
+    return [bounded(says, mass, at_most=math.nextafter(0.5, 0))]
 
 
 def structure_at_once(kind: str, epochs: int) -> Judge:

@@ -1,5 +1,7 @@
 """Figure 8: informative positions that move, and sequences longer than those trained on."""
 
+import math
+
 import numpy as np
 
 from grokkit.engine import RunSpec
@@ -71,7 +73,7 @@ def loses(arm: str, share: float) -> Judge:
     def judge(evidence: Evidence) -> list[Part]:
         kept = _kept(evidence, arm)
         says = f"{arm}: less than {share:g} of the test accuracy is left at the longest"
-        return [bounded(says, kept, f"{spread(kept)} of it", at_most=share)]
+        return [bounded(says, kept, f"{spread(kept)} of it", at_most=math.nextafter(share, 0))]
 
     return judge
 

@@ -35,8 +35,10 @@ def holds_everywhere(arm: str) -> Judge:
             ratios = []
             for one in _with_bounds(evidence, arm):
                 largest = float((one.score_gradient_max / one[mean]).max())
-                # NumPy's maximum: nan, which says nothing, stays nan.
-                ratios.append(np.maximum(largest, float(one[worst].max()) if worst else 0.0))
+                # NumPy's maximum: nan, which says nothing, stays nan. A bound of 0 that is broken
+                # is a breach like any other, not a number that never came.
+                ratio = np.maximum(largest, float(one[worst].max()) if worst else 0.0)
+                ratios.append(np.minimum(ratio, np.finfo(float).max))
             says = f"{arm}: gradient at most {name} at every record"
             seen = f"at most {spread(ratios)} of it"
             # The recorded values are rounded to 2^-11. Of a run cut short only a breach is known.

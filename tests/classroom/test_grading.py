@@ -1114,7 +1114,8 @@ def test_values_of_a_class_of_ones_own_arrive_as_what_they_are_made_of():
 
 def test_the_specs_that_travel_are_dataclasses_of_the_package():
     for name, kind in specs().items():
-        assert is_dataclass(kind) and kind.__module__.startswith("grokkit."), name
+        # What another test has registered in this process is nobody's package.
+        assert is_dataclass(kind) and kind.__module__.startswith(("grokkit.", "tests.")), name
     assert len(specs()) > 20
 
 

@@ -124,8 +124,8 @@ def test_a_recording_that_is_too_large_is_one_line(
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        ("", "names: got ''; allowed: one or more of four-phases, "),
-        ("five-phases", "name: got 'five-phases'; allowed: four-phases, "),
+        ("", "names: got ''; allowed: one or more of headlines, "),
+        ("five-phases", "name: got 'five-phases'; allowed: headlines, "),
         (f"{NAME} five-phases", "name: got 'five-phases'"),
         (f"{NAME} --size huge", "size: got 'huge'; allowed: classroom, paper"),
         (f"{NAME} --seeds", "seeds: got ()"),

@@ -5,6 +5,7 @@ import torch
 
 from grokkit.engine import RunSpec, Trainer, presets
 from grokkit.runtime import spec_key
+from grokkit.tasks import SparseParity
 
 LIVE = presets["live"]
 
@@ -21,7 +22,7 @@ def weights(spec: RunSpec) -> dict[str, torch.Tensor]:
         {"alphabet": 9},
         {"length": 8},
         {"length": 3},
-        {"task": "sparse_parity"},
+        {"task": SparseParity()},
     ],
     ids=str,
 )
