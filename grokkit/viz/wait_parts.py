@@ -29,7 +29,8 @@ def wait_parts(
     if not parts:
         refuse("parts", parts, "at least one arm")
     search, whole = np.array(list(parts.values()), dtype=float).T
-    adding = np.where(np.isfinite(search) & np.isfinite(whole), whole - search, 0.0)
+    adding = np.zeros(len(parts))
+    np.subtract(whole, search, out=adding, where=np.isfinite(search) & np.isfinite(whole))
     known = np.where(np.isfinite(whole), whole, np.where(np.isfinite(search), search, 0.0))
     end = max(known.max(), 1) * 1.25
     at = np.arange(len(parts))
