@@ -144,11 +144,7 @@ class Spec:
     # What each kind of spec says.
 
     def check(self) -> None:
-        """Refuse what a trainer would refuse, as far as that can be known without data.
-
-        Raises:
-            SettingError: a file that the run needs is not there, or a size is impossible.
-        """
+        """Refuse what a trainer would refuse, as far as that can be known without data."""
         raise NotImplementedError
 
     def group_key(self) -> tuple[object, ...]:

@@ -60,9 +60,6 @@ def check_prime(p: int, why: str) -> None:
     Args:
         p: the modulus.
         why: what would go wrong, for the message.
-
-    Raises:
-        SettingError: naming ``p``.
     """
     if any(p % i == 0 for i in range(2, int(p**0.5) + 1)):
         refuse("p", p, f"a prime number: {why}")
@@ -204,9 +201,6 @@ class PrimeField(RuleTask, FunctionSetting):
             ``"none"``: there is no hole.
         hole_edge: the last number inside; None where there is no hole.
 
-    Raises:
-        SettingError: a setting makes no sense; the message names it.
-
     >>> task = PrimeField("x^2+y^2", p=97, hole="square", hole_edge=30)
     >>> data = task.build(seed=0)
     >>> len(data.train), {name: len(part) for name, part in data.extra.items()}
@@ -268,9 +262,6 @@ class PrimeField(RuleTask, FunctionSetting):
 
         Args:
             seed: 0 or more.
-
-        Raises:
-            SettingError: as for any task with operands.
         """
         data = super().build(seed)
         inside = self.held_out(decode(data.test.group, self.p, 2))

@@ -72,12 +72,7 @@ class Distractors:
         return self.alphabet or DEFAULT_ALPHABET
 
     def check(self, n_gaps: int) -> None:
-        """Refuse settings that make no sense for sequences with that many gaps.
-
-        Raises:
-            SettingError: ``distractors`` is unknown; ``alphabet`` is given where it
-                would do nothing; ``draws`` above 1 where all draws would be the same.
-        """
+        """Refuse settings that make no sense for sequences with that many gaps."""
         check_choice("distractors", self.kind, get_args(DistractorKind))
         if self.alphabet is not None:
             if self.kind != "alphabet":
@@ -135,11 +130,7 @@ def check_length(length: object, k: int) -> None:
 
 
 def check_positions(positions: object, k: int, length: int) -> None:
-    """Refuse informative positions that are not k distinct ones before the query.
-
-    Raises:
-        SettingError: naming ``positions``.
-    """
+    """Refuse informative positions that are not k distinct ones before the query."""
     good = (
         isinstance(positions, tuple)
         and all(isinstance(i, int) and not isinstance(i, bool) for i in positions)
@@ -152,11 +143,7 @@ def check_positions(positions: object, k: int, length: int) -> None:
 
 
 def check_size(n_inputs: int, length: int, draws: int) -> None:
-    """Refuse more sequences than fit the memory of a classroom machine.
-
-    Raises:
-        SettingError: naming ``length`` or ``draws``.
-    """
+    """Refuse more sequences than fit the memory of a classroom machine."""
     most = MAX_TOKENS // n_inputs
     if length > most:
         refuse("length", length, f"at most {most} for {n_inputs} inputs")
@@ -195,9 +182,6 @@ class OperandTask(Task):
         train_fraction: the fraction of inputs that are trained on.
         split: ``"pair"`` (by ordered operands) or ``"unordered"`` (mirror images
             stay together).
-
-    Raises:
-        SettingError: a setting makes no sense; the message names it.
     """
 
     length: int = 5
@@ -283,10 +267,6 @@ class OperandTask(Task):
 
         Args:
             seed: 0 or more.
-
-        Raises:
-            SettingError: the seed is no whole number, or the fraction leaves one side
-                of an unordered split empty.
         """
         check_int("seed", seed, 0)
         operands, base = self.inputs(seed), len(self.symbols)

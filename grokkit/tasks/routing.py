@@ -94,9 +94,6 @@ class LongerAddition(ModularAddition):
 
         Args:
             seed: 0 or more.
-
-        Raises:
-            SettingError: as for any task with operands.
         """
         data = super().build(seed)
         test = data.test
@@ -134,9 +131,6 @@ class MarkedAddition(Task):
             distractors of its own.
         train_fraction: the fraction of pairs that are trained on.
         split: ``"pair"`` or ``"unordered"``, as in :mod:`grokkit.tasks.split`.
-
-    Raises:
-        SettingError: a setting makes no sense; the message names it.
     """
 
     p: int = 113
@@ -166,10 +160,6 @@ class MarkedAddition(Task):
 
         Args:
             seed: 0 or more.
-
-        Raises:
-            SettingError: the seed is no whole number, or the fraction leaves one side
-                of an unordered split empty.
         """
         check_int("seed", seed, 0)
         pairs = decode(torch.arange(self.n_inputs), self.p, 2)

@@ -55,10 +55,6 @@ def check_split(train_fraction: object, n_inputs: int, split: object = "pair") -
         train_fraction: the fraction of inputs to train on.
         n_inputs: how many inputs there are.
         split: one of :data:`SplitKind`.
-
-    Raises:
-        SettingError: ``split`` is unknown, or ``train_fraction`` is not a number between
-            0 and 1 or rounds to no train inputs or no test inputs.
     """
     check_choice("split", split, get_args(SplitKind))
     fraction = check_fraction("train_fraction", train_fraction)

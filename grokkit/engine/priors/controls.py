@@ -44,11 +44,7 @@ REACH: Mapping[str, tuple[str, ...] | None] = {
 
 
 def check_penalty_gradient(value: object) -> None:
-    """Refuse an unknown stand-in.
-
-    Raises:
-        SettingError: naming ``penalty_gradient``.
-    """
+    """Refuse an unknown stand-in."""
     check_choice("penalty_gradient", value, get_args(PenaltyGradient))
 
 
