@@ -14,6 +14,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn import functional as F
 
+from grokkit.core.common import stream as generator
 from grokkit.engine.group import GroupTrainer
 from grokkit.engine.minibatches import Minibatches
 from grokkit.engine.precision import one_thread
@@ -22,7 +23,6 @@ from grokkit.errors import refuse
 from grokkit.images.resnet import ResNet18
 from grokkit.images.spec import KIND, ImageSpec
 from grokkit.images.task import ImageSet
-from grokkit.seeding import generator
 
 MEANING: Mapping[str, str] = {
     "train_loss": "mean cross-entropy over the train set; nats",

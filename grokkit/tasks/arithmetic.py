@@ -32,9 +32,9 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
+from grokkit.core.common import stream as generator
 from grokkit.core.task import RULES, distinct
 from grokkit.errors import check_choice, check_int, refuse
-from grokkit.seeding import generator
 from grokkit.settings import OMIT_IF_DEFAULT
 from grokkit.tasks.base import TaskData, register_task
 from grokkit.tasks.operands import DistractorKind, OperandTask
@@ -298,29 +298,25 @@ class Summands:
 
 @register_task("k_operand_addition")
 @dataclass(frozen=True)
-class KOperandAddition(OperandTask, Summands):
+class KOperandAddition(ModularTask, Summands):
     """a_1 + ... + a_k modulo p. See :class:`OperandTask` for the shared settings.
 
     Under ``split="unordered"`` all orders of the same operands stay on one side.
     """
 
+    p: int = 31
     length: int = 7
 
     commutes: ClassVar[bool] = True
 
     def check(self) -> None:
         """Refuse a modulus, a k or a number of inputs that makes no sense."""
-        check_int("p", self.p, 2, MAX_P)
+        super().check()
         check_int("k", self.k, 2)
         if self.k * (self.p - 1).bit_length() > 1000 or self.p**self.k > MAX_CODE:
             refuse("k", self.k, f"a k for which p**k, here {self.p}**k, is at most 2**62")
         if self.examples is not None:
             check_int("examples", self.examples, 2, min(self.p**self.k, MAX_EXAMPLES))
-
-    @property
-    def symbols(self) -> tuple[str, ...]:
-        """The numbers 0..p-1."""
-        return tuple(map(str, range(self.p)))
 
     @property
     def n_operands(self) -> int:

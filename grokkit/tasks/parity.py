@@ -26,9 +26,9 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
+from grokkit.core.common import stream as generator
 from grokkit.core.task import distinct
 from grokkit.errors import check_choice, check_int, refuse
-from grokkit.seeding import generator
 from grokkit.tasks.base import Sequences, Task, TaskData, register_task, tuples_for_lists
 from grokkit.tasks.operands import MAX_TOKENS, QUERY, check_positions, fixed_mask
 from grokkit.tasks.split import check_split, decode, split_inputs

@@ -13,11 +13,11 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor
 
+from grokkit.core.common import stream as generator
 from grokkit.engine import KLPrior, RunSpec, Trainer, save_weights
 from grokkit.engine.ticket import Ticket
 from grokkit.errors import check_choice, check_fraction, refuse
 from grokkit.model import QK_WEIGHTS, Layout, Parameters, of_kinds
-from grokkit.seeding import generator
 
 Scope = Literal["layer", "global"]
 Which = Literal["all", "all_but_scores", "mlp"]
