@@ -213,17 +213,7 @@ def excluded_loss(
     """The loss without the key waves of a + b, in nats.
 
     The literature takes it on the train set (``among``): what memorising alone achieves.
-    It rises as the network comes to rely on waves.
-
-    Args:
-        logits: class scores of every example of ``batch``.
-        batch: all sequences, see :func:`all_sequences`.
-        p: the modulus.
-        key: the key frequencies.
-        among: which examples the mean is over; None for all.
-
-    Raises:
-        SettingError: see :func:`logit_table`; or ``key`` is not p // 2 + 1 wide.
+    It rises as the network comes to rely on waves. Arguments as of :func:`restricted_loss`.
     """
     table = logit_table(logits, batch, p)
     return _mean_loss(logits.double() - _key_waves(table, batch, key), batch, among)

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from grokkit.engine import feature_probes, probes
 from grokkit.engine.analytic_step import AnalyticStep
-from grokkit.engine.autograd_step import AutogradStep, Step, StepOutput
+from grokkit.engine.autograd_step import AutogradStep, StepOutput
 from grokkit.engine.capture import Replay
 from grokkit.engine.controls import MLPSphere, QKPenalty
 from grokkit.engine.feature_probes import FeatureProbes
@@ -30,6 +30,9 @@ from grokkit.engine.ticket import TicketMask
 from grokkit.engine.update_probes import UpdateProbes
 from grokkit.errors import refuse
 from grokkit.model import Batch, Layout, Parameters, initialise
+
+Step = AnalyticStep | AutogradStep
+"""What computes the objective's gradient, of all examples or of a minibatch."""
 
 
 @register_trainer(TRANSFORMER)
@@ -89,7 +92,7 @@ class Trainer(GroupTrainer):
         self.batches = None
         if spec.batch_size is not None:
             self.batches = Minibatches(spec.batch_size, len(shape.train), seeds, self.device)
-        self.step: Step = choose_step(self.specs, self.train, self.weights)
+        self.step = choose_step(self.specs, self.train, self.weights)
         flags = [one.mirrored for one in data if one.mirrored is not None]
         mirrored = torch.stack(flags).to(self.device) if flags else None
         extra_mirrored = [
@@ -229,9 +232,7 @@ class Trainer(GroupTrainer):
             self._final[run] = self.weights.flat[run].clone()
 
 
-def choose_step(
-    specs: Sequence[RunSpec], batch: Batch, weights: Parameters
-) -> AnalyticStep | AutogradStep:
+def choose_step(specs: Sequence[RunSpec], batch: Batch, weights: Parameters) -> Step:
     """The hand-written step where it serves, and autograd for everything else.
 
     It serves softmax attention, the plain classifier readout (no norm, readout scale 1), one
