@@ -90,12 +90,16 @@ def graded_alone(box: Sandbox, made: nbformat.NotebookNode | bytes) -> dict[str,
 # --- a class ------------------------------------------------------------------------------
 
 WRONG = "def kl_to_oracle(attention, informative): return 0.0"
+(RIGHT,) = [cell.source for cell in notebook().cells if cell.id == "ex_1_2-answer"]
 HOSTILE = {
-    "hangs": ("import signal; signal.signal(signal.SIGXCPU, signal.SIG_IGN)\nwhile True: pass"),
-    "leaves": "import os; os._exit(0)",
-    "kills itself": "import os; os.kill(os.getpid(), 9)",
-    "speaks out of turn": "import os\nfor n in range(3, 50):\n"
+    "hangs": "import signal; signal.signal(signal.SIGXCPU, signal.SIG_IGN)\n"
+    "while True: kl_to_oracle = 1",
+    "leaves": "import os; os._exit(0)  # kl_to_oracle",
+    "kills itself": "import os; os.kill(os.getpid(), 9)  # kl_to_oracle",
+    "speaks out of turn": "import os\nfor n in range(3, 50):  # kl_to_oracle\n"
     "  try: os.write(n, b'x' * 99)\n  except OSError: pass",
+    "loops when called": "def kl_to_oracle(a, i):\n  while True: pass",
+    "loops below": f"{RIGHT}\nwhile True: pass",
     "noisy": f"for _ in range(10**4): print('x' * 10**4)\n{'k' * 100_000} = 1\n"
     "def kl_to_oracle(a, i): raise ValueError('x' * 10**6)",
 }
@@ -242,10 +246,12 @@ def test_what_was_not_run_is_listed(graded: list[dict[str, str]]):
     ("student", "wanted"),
     [
         ("wrong and cut", ["correct", "correct", "wrong", "correct", "correct"]),
-        ("hangs", ["correct", *["stopped"] * 4]),
-        ("leaves", ["correct", *["stopped"] * 4]),
-        ("kills itself", ["correct", *["stopped"] * 4]),
-        ("speaks out of turn", ["correct", *["stopped"] * 4]),
+        ("hangs", ["correct", "stopped", *["correct"] * 3]),
+        ("leaves", ["correct", "stopped", *["correct"] * 3]),
+        ("kills itself", ["correct", "stopped", *["correct"] * 3]),
+        ("speaks out of turn", ["correct", "stopped", *["correct"] * 3]),
+        ("loops when called", ["correct", "stopped", *["correct"] * 3]),
+        ("loops below", ["correct"] * 5),
         ("noisy", ["correct", "raised", *["correct"] * 3]),
         ("no json", ["unreadable"] * len(NAMES)),
         ("deep", ["unreadable"] * len(NAMES)),
@@ -260,8 +266,11 @@ def test_the_hostile_cost_themselves_points_and_nobody_else_anything(
 
 def test_why_a_notebook_was_stopped_is_told_and_not_at_length(graded: list[dict[str, str]]):
     told = {(row["student"], row["exercise"]): row["feedback"] for row in graded}
-    assert told["leaves", "ex_1_2"] == "its process ended by itself"
-    assert told["no json", "ex_1_1"].startswith("JSONDecodeError")
+    assert told["leaves", "ex_1_2"] == "a line of its cell had to be left out"
+    assert "`import os; os._exit(0)  # kl_to_oracle`), as it stopped" in told["leaves", ""]
+    assert told["loops when called", "ex_1_2"] == "it computed for more than 10 s"
+    assert "`while True: pass`), as it stopped the notebook: it computed" in told["loops below", ""]
+    assert told["no json", "ex_1_1"].startswith("this file is no notebook, or was cut short (JSON")
     assert told["huge", ""].startswith("1,099,511,627,776 bytes; allowed")
     assert max(map(len, told.values())) <= LONGEST_FEEDBACK
 
@@ -307,8 +316,9 @@ def test_a_rerun_marks_only_what_has_changed(
         return len(again), rows
 
     assert rerun()[0] == 0 and out.read_text() == before
-    # What was stopped is tried again with other limits: four notebooks.
-    assert rerun(seconds=11)[0] == 4
+    # What was stopped is tried again with other limits.
+    stopped = {line["notebook"] for line in graded if line["outcome"] == "stopped"}
+    assert rerun(seconds=11)[0] == len(stopped) > 1
     out.write_text(before)
 
     changed = class_of_many / "untouched" / f"{STEM}.ipynb"
@@ -617,10 +627,37 @@ def test_the_basic_walls_grade_too():
 
 
 def test_one_who_sleeps_is_ended_by_the_clock(monkeypatch: pytest.MonkeyPatch, box: Sandbox):
-    monkeypatch.setattr(Limits, "patience", 6)
-    marks = graded_alone(box, notebook(ex_1_2__answer="import time; time.sleep(10**6)"))
-    assert marks["ex_1_1"].outcome == "correct"
-    assert marks["ex_1_2"] == Mark("ex_1_2", "stopped", "it did not end within 6 s")
+    monkeypatch.setattr(Limits, "patience", 40)
+    code = "import time; time.sleep(10**6)  # kl_to_oracle"
+    marks = graded_alone(box, notebook(ex_1_2__answer=code))
+    assert [marks[name].outcome for name in NAMES] == ["correct", "stopped", *["correct"] * 3]
+    assert (
+        f"(`{code}`), as it stopped the notebook: it did not end within 40 s" in marks[""].feedback
+    )
+
+
+def test_a_notebook_that_stops_again_and_again_is_given_up(monkeypatch: pytest.MonkeyPatch):
+    runs: list[Any] = []
+
+    def run(self: Sandbox, notebook: bytes, orders: Any) -> tuple[list[dict[str, Any]], str]:
+        runs.append(list(orders["left_out"]))
+        gone = {"gone": "", "cell": 3, "statement": len(runs), "line": 1, "text": "f()"}
+        return [{"exercise": "ex_1_1", "outcome": "correct", "feedback": ""}, gone], "it left"
+
+    monkeypatch.setattr(Sandbox, "_run", run)
+    marks = Sandbox().grade(b"", {"ex_1_1": "", "ex_1_2": ""})
+    assert len(runs) == supervise.MOST_RUNS and runs[2] == [(3, 1), (3, 2)]
+    assert [mark.outcome for mark in marks] == ["correct", "stopped", "skipped"]
+    assert "stopped 8 times; the last time: it left" in marks[1].feedback
+
+
+def test_a_judge_that_has_ended_is_replaced(box: Sandbox):
+    assert {m.outcome for m in graded_alone(box, notebook()).values()} == {"correct"}
+    judge = box._judges[-1]
+    judge.process.kill()
+    judge.process.wait()
+    assert {m.outcome for m in graded_alone(box, notebook()).values()} == {"correct"}
+    assert box._judges[-1] is not judge
 
 
 # --- cells --------------------------------------------------------------------------------
@@ -642,7 +679,9 @@ def learner(monkeypatch: pytest.MonkeyPatch) -> Notebook:
         ("pip install a b\nx = 3", ["%pip install a b"]),
         ("!ls\nx = 3", ["!ls"]),
         ("y = !ls\nx = 3 + len(y)", ["!ls"]),
-        ("%%time\nx = 3", []),
+        ("%%time\nx = 3", ["%%time"]),
+        ("\n%%timeit -n 3\n!ls\nx = 3", ["%%timeit -n 3", "!ls"]),
+        ("%%capture out\nx = 3; out.show()", ["%%capture out"]),
         ("%time x = 3", []),
         ("x = 3\nint?", ["%pinfo int"]),
         ("import nobody.has.this as n; n.go().on; x = 3", ["import nobody (not installed here)"]),
@@ -668,6 +707,7 @@ def test_what_classes_use_does_no_harm(learner: Notebook, cell: str, skipped: li
     ("cell", "error"),
     [
         ("%%bash\nrm -rf /", ""),
+        ("%%time\n1 / 0", "ZeroDivisionError"),
         ("1 / 0", "ZeroDivisionError: division by zero"),
         ("raise SystemExit(1)", "SystemExit: 1"),
         ("while True: input()", "EOFError: nobody is there to answer"),
@@ -677,6 +717,14 @@ def test_what_classes_use_does_no_harm(learner: Notebook, cell: str, skipped: li
 )
 def test_a_cell_that_fails_says_so(learner: Notebook, cell: str, error: str):
     assert learner.run(cell).startswith(error) and learner.get("x") == (False, None)
+
+
+def test_a_statement_that_is_left_out_takes_nothing_else_with_it(learner: Notebook):
+    at: list[tuple[int, int]] = []
+    learner._before = at.append
+    assert learner.run("x = 1\nx = 2; y = 3\n\nz = x", without=[1]) == ""
+    assert [learner.get(name)[1] for name in "xyz"] == [1, 3, 1]
+    assert at == [(0, 1), (2, 2), (3, 4)]
 
 
 def cells(*found: dict[str, Any]) -> bytes:
