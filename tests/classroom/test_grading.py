@@ -239,7 +239,8 @@ def test_what_was_not_run_is_listed(graded: list[dict[str, str]]):
     for what in ("%matplotlib", "%pip", "!nvidia-smi", "google", "seaborn", "!ls", "input("):
         assert what in told
     told = {row["student"]: row["feedback"] for row in graded if row["outcome"] == "not read"}
-    assert set(told) == {"script"}
+    assert set(told) == {"script"} and "hand that in" in told["script"]
+    assert outcomes(graded, "script") == ["not read"] * len(NAMES)
 
 
 @pytest.mark.parametrize(
@@ -271,7 +272,7 @@ def test_why_a_notebook_was_stopped_is_told_and_not_at_length(graded: list[dict[
     assert told["loops when called", "ex_1_2"] == "it computed for more than 10 s"
     assert "`while True: pass`), as it stopped the notebook: it computed" in told["loops below", ""]
     assert told["no json", "ex_1_1"].startswith("this file is no notebook, or was cut short (JSON")
-    assert told["huge", ""].startswith("1,099,511,627,776 bytes; allowed")
+    assert told["huge", ""].startswith("this file is not read: 1,099,511,627,776 bytes")
     assert max(map(len, told.values())) <= LONGEST_FEEDBACK
 
 
@@ -292,7 +293,7 @@ def test_the_report_has_a_line_and_a_page_for_each_student(
     assert lines["Colab"]["ID"] == "2"
     assert lines["Nobody, Nora"][roster.STATUS] == "not handed in"
     assert lines["zipped"][roster.STATUS] == "not in the roster; handed in"
-    page = (folder / "feedback" / "wrong once.md").read_text()
+    page = (folder / "feedback" / "wrong once, 3.md").read_text()
     assert "9 of 11 points" in page and "Exercise 1.2: wrong, 0 of 2" in page
 
 
@@ -831,7 +832,7 @@ def test_what_is_not_read_is_listed_and_a_zip_is_not_unpacked(tmp_path: Path):
         "mal": "a link",
         "ned_01.ipynb": "a link",
         "oda_01.ipynb": "no regular file",
-        "script.py": "no notebook (.ipynb)",
+        "script.py": "a script (.py); only the notebook (.ipynb) is read: hand that in",
     }
     read = {one.name: one for one in found if not one.why_not}
     slips = [one for one in found if one.name.startswith("slip.zip")]
@@ -1009,8 +1010,18 @@ def test_the_table_has_a_line_a_student_and_the_better_of_two_counts():
     assert roster.table(roster.students(rows)).splitlines() == [
         "student  total  points possible  chapter 01  chapter 02  status",
         "ada      3.5    4                2           1.5         handed in",
-        "ben      0      2                0           -           stopped",
+        "ben      0      4                0           -           stopped, chapter 02 missing",
     ]
+
+
+def test_of_equal_points_the_outcome_that_says_more_counts():
+    given = [
+        row("ada", "ex_1_1", 0, outcome="wrong", feedback="the cause"),
+        row("ada", "ex_1_1", 0, outcome="not read", notebook="also.py"),
+    ]
+    for rows in (given, given[::-1]):
+        (ada,) = roster.students(rows)
+        assert [one.feedback for one in ada.best] == ["the cause"]
 
 
 # --- the roster ---------------------------------------------------------------------------
@@ -1023,6 +1034,9 @@ CANVAS = (
     "Student,ID,SIS User ID,SIS Login ID,Section\n    Points Possible,,,,\n"
     '"Lovelace, Ada",815,4711,alove,A\n"Byron, Ada",816,4712,abyron,A\n'
 )
+GROUPS = (
+    "Username;Group name;Surname;First name\nal1;blue;Lovelace;Ada\nab1;blue;Byron;Ada Augusta\n"
+)
 
 
 @pytest.mark.parametrize(
@@ -1034,6 +1048,15 @@ CANVAS = (
         (MOODLE, "byron", 1),
         (MOODLE, "zoe", 2),
         (MOODLE, "Zoe Muller-Ludenscheidt", 2),
+        (MOODLE, "Ada, Lovelace", 0),
+        (MOODLE, "Lovelace, Ada", 0),
+        (CANVAS, "Ada, Lovelace", 0),
+        (CANVAS, "Lovelace, Ada", 0),
+        (GROUPS, "Lovelace, Ada", 0),
+        (GROUPS, "ada_byron_late", 1),
+        (GROUPS, "al1-late", 0),
+        (MOODLE, "Zoe Smith", None),
+        (MOODLE, "Ben Lovelace", None),
         (MOODLE, "Ada", None),
         (MOODLE, "s4711", None),
         (CANVAS, "lovelaceada_815_99120_1", 0),
@@ -1069,7 +1092,7 @@ def test_the_report_keeps_the_rosters_columns_and_its_pages_are_harmless(tmp_pat
     assert [(line["Student"], line[roster.TOTAL], line[roster.POSSIBLE]) for line in lines] == [
         ("Lovelace, Ada", "2", "4"),
         ("Byron, Ada", "", ""),
-        ("../../mal", "2", "2"),
+        ("../../mal", "2", "4"),
     ]
     pages = sorted(os.listdir(tmp_path / "report" / "feedback"))
     assert len(pages) == 2 and all("/" not in name for name in pages)
