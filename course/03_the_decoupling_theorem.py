@@ -84,8 +84,8 @@ with style():
 figure
 
 # %% [markdown]
-# Each dot is a pair, and none lies above the line. At first, some numbers get so little attention that their
-# pairs lie in the corner, and nothing behind attention can tell these apart.
+# Each dot is a pair, and none lies above the line. On the left, some numbers get less attention than others, and their
+# pairs lie closer together. On the right the network has found the numbers, and each pair gets about 1.
 #
 # ## 2. What the theorem says
 #
@@ -155,7 +155,7 @@ print(f"{'everywhere alike':22}", *(f"{one:12.2f}" for one in (0.4, np.log(2.5),
 #
 # **The weakly pulled networks understand, and look at the numbers less than a network does that looks everywhere
 # alike.** By mass and by KL they are worse than knowing nothing. So neither of the two is what the network
-# needs. The last column is different:
+# needs. The last column is different. (Marks at the left edge stand for 0.001 or less.)
 
 # %% tags=["hide-input"]
 with style():
