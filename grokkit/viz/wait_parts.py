@@ -52,6 +52,7 @@ def wait_parts(
         ax.set_yticks(at, list(parts))
         ax.invert_yaxis()
         ax.set(xlabel="epochs until 95 % of the unseen pairs are right", xlim=(0, end))
+        ax.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
         ax.grid(axis="x")
         ax.grid(axis="y", visible=False)
         told = (
