@@ -63,6 +63,7 @@ ROWS: Mapping[str, Row] = MappingProxyType(
             headlines.STRUCTURE,
             headlines.CONTROLS,
             wait.ROW,
+            wait.AGAIN_ROW,
             # The structural account, arXiv 2605.15787, in the order of its figures.
             four_phases.ROW,
             norm_vs_structure.ROW,
