@@ -45,6 +45,7 @@ from grokkit.experiments import (
     wait,
 )
 from grokkit.experiments.claims import VERDICTS, Claim, Part, Result, Verdict, verdict_of
+from grokkit.experiments.claims_map import MapLine, claims_map
 from grokkit.experiments.evidence import Evidence, MissingArm
 from grokkit.experiments.reproduce import differences, name_at, plan, reproduce, small
 from grokkit.experiments.row import SEEDS, SIZES, Arms, Row, Size
@@ -173,6 +174,7 @@ __all__ = [
     "Arms",
     "Claim",
     "Evidence",
+    "MapLine",
     "MissingArm",
     "Part",
     "Result",
@@ -182,6 +184,7 @@ __all__ = [
     "Times",
     "Verdict",
     "claims",
+    "claims_map",
     "count",
     "differences",
     "markdown",

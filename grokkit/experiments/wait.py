@@ -13,7 +13,7 @@ from grokkit.engine import RunSpec
 from grokkit.experiments.claims import Claim
 from grokkit.experiments.estimates import Measured
 from grokkit.experiments.evidence import Evidence
-from grokkit.experiments.headlines import FIVE, base, compare, controls, headlines, lies, structure
+from grokkit.experiments.headlines import FIVE, base, compare, controls, lies, structure
 from grokkit.experiments.judges import Judge, all_of
 from grokkit.experiments.quantities import (
     Quantity,
@@ -82,17 +82,14 @@ def sum_of_parts(evidence: Evidence) -> Measured:
 LARGER: Quantity = larger_part
 SUM: Quantity = sum_of_parts
 
-AGAIN = tuple(range(20, 30))
-"""Seeds with a baseline in ``headlines`` and no network with frozen attention when claimed."""
+AGAIN = tuple(range(15, 20))
+"""Seeds whose runs ``structure`` has, and of which the sum had not been asked when claimed."""
 
 
 def again(size: Size) -> Arms:
     """The baseline, and attention frozen at the oracle."""
-    plain = base(size)
-    return {
-        "baseline": headlines(size)["baseline"],
-        "frozen oracle": plain.with_(attention="oracle"),
-    }
+    known = structure(size)
+    return {name: known[name] for name in ("baseline", "frozen oracle")}
 
 
 ROW = Row(
@@ -238,12 +235,12 @@ ROW = Row(
 
 AGAIN_ROW = Row(
     name="wait-again",
-    figure="ours, on fresh seeds",
+    figure="ours, on seeds that had not suggested it",
     question="Do the two parts of the wait add up?",
     setup=again,
     seeds=AGAIN,
     also_kept=found,
-    shares_recording_of=("headlines",),
+    shares_recording_of=("headlines", "structure"),
     claims=(
         Claim(
             "wait-again/a-sum",
@@ -252,6 +249,8 @@ AGAIN_ROW = Row(
             "groks.",
             "ours: suggested by seeds 10 to 14 in wait/the-later-of-two, which claimed otherwise",
             lies(SUM, "grok epoch over the sum of the two between 0.75 and 1.25", 0.75, 1.25),
+            afterwards="claimed for seeds 20 to 29, which were not trained; judged on seeds 15 to "
+            "19, whose runs structure had, and of which this had not been asked",
         ),
         Claim(
             "wait-again/not-the-later-of-two",
