@@ -58,7 +58,13 @@ alone = grokkit.train(live.with_(epochs=1300))
 told = grokkit.train(live.with_(kl_strength=1.0, epochs=1300))
 viz.lines(
     [
-        viz.Line(alone.epoch, alone.test_accuracy[0], "no prior", "train"),
+        viz.Line(
+            alone.epoch,
+            alone.test_accuracy[0],
+            "no prior",
+            "test",
+            {"color": "#262626", "linestyle": "--"},
+        ),
         viz.Line(told.epoch, told.test_accuracy[0], "β = 1", "test"),
     ],
     title="Told where to look, it understands sooner",
