@@ -218,6 +218,12 @@ beside("05 share of the wait that (5) accounts for", my_share_by_equation_5, rou
 # - **We doubt:** equation (5). It misses the wait by a factor of twenty or more in the median, at two sizes of the task.
 # - **It would change our minds:** a network that groks on while its loss is allowed to vanish.
 #
+# **The map so far:** what is said, what was measured, and the verdict.
+
+# %%
+viz.claims_map(upto=5)
+
+# %% [markdown]
 # **More:** [the evidence](evidence/05_the_wait.ipynb) (the balance at every step, Muon and Lion, the loss before the turn) ·
 # [exercises](../exercises/05_the_wait.ipynb)
 #

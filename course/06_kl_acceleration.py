@@ -231,6 +231,12 @@ for arm, words in cases.items():
 # - **We doubt:** "entirely". In the median about half of the epochs remain, to 95 %.
 # - **It would change our minds:** a prior on attention that shortens the second part as well.
 #
+# **The map so far:** what is said, what was measured, and the verdict.
+
+# %%
+viz.claims_map(upto=6)
+
+# %% [markdown]
 # **More:** [the evidence](evidence/06_kl_acceleration.ipynb) (the law in 1/β, the splits, the theorem) ·
 # [exercises](../exercises/06_kl_acceleration.ipynb)
 #
