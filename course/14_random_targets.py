@@ -22,9 +22,9 @@ from tqdm.auto import trange
 
 from grokkit import viz
 from grokkit.classroom import beside
+from grokkit.core.common import stream as generator
 from grokkit.operators import TRAINED as OPERATORS
 from grokkit.operators import Data, GaussianLaw, System, crps, energy_score, fitted, wasserstein
-from grokkit.seeding import generator
 
 # %% [markdown]
 # ## 1. One beginning, many ends

@@ -14,7 +14,8 @@ A contest computes with one thread, so the same spec gives the same bits.
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -22,17 +23,15 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from grokkit.engine.interrupts import interrupts_held
-from grokkit.engine.precision import one_thread
-from grokkit.engine.records import Records
+from grokkit.core.common import stream as generator
+from grokkit.engine.group import GroupTrainer
 from grokkit.engine.spec_kinds import register_trainer
 from grokkit.errors import refuse
 from grokkit.operators import laws
 from grokkit.operators.laws import GaussianLaw
-from grokkit.operators.networks import TRAINED, Rival
+from grokkit.operators.networks import MEMBERS, TRAINED, Rival
 from grokkit.operators.spec import KIND, ContestSpec
 from grokkit.operators.systems import Fields
-from grokkit.seeding import generator
 
 PACE: Mapping[str, float] = {
     "fno": 1.1,
@@ -100,8 +99,8 @@ class Data:
 
 
 @register_trainer(KIND)
-class Contest:
-    """One contest; a :class:`grokkit.engine.spec_kinds.GroupTrainer`.
+class Contest(GroupTrainer):
+    """One contest, in training.
 
     Args:
         specs: one contest.
@@ -112,7 +111,9 @@ class Contest:
         SettingError: there are several contests, another device, or fields that are not finite.
     """
 
-    path = "autograd"
+    meaning = MEANING
+    axes = MappingProxyType({name: ("rival",) for name in SCORES})
+    labels = MappingProxyType({"rival": list(RIVALS)})
 
     def __init__(
         self, specs: Sequence[ContestSpec], device: torch.device | str = "cpu", first: int = 0
@@ -121,13 +122,12 @@ class Contest:
             refuse("specs", f"{len(specs)} specs", "one ContestSpec")
         if torch.device(device).type != "cpu":
             refuse("device", str(device), "cpu, for which a contest is small enough")
-        self.specs = list(specs)
-        self.spec = spec = specs[0]
-        self.first = first
-        self.device = torch.device(device)
-        spec.check()
-        with one_thread(self.device):
-            self.data = Data(spec.task.build(spec.seed))
+        specs[0].check()
+        super().__init__(specs, device, first)
+
+    def _set_up(self) -> None:
+        self.spec = spec = self.specs[0]
+        self.data = Data(spec.task.build(spec.seed))
         width, waves = spec.network.width, spec.network.waves
         self.rivals: dict[str, Rival] = {
             name: make(width, waves, generator(spec.seed, f"{name} weights"))
@@ -137,67 +137,22 @@ class Contest:
             name: torch.optim.Adam(rival.parameters(), lr=spec.learning_rate)
             for name, rival in self.rivals.items()
         }
-        self.per_run: dict[str, Sequence[float]] = {
-            f"parameters_{name}": [sum(one.numel() for one in rival.parameters())]
-            for name, rival in self.rivals.items()
-        }
+        self.per_run = self.costs = {}
+        for name, rival in self.rivals.items():
+            self.costs[f"parameters_{name}"] = [sum(one.numel() for one in rival.parameters())]
+            self.costs[f"train_seconds_{name}"] = [0.0]
+            self.costs[f"sample_seconds_{name}"] = [0.0]
+        self._finite = True
+
+    def _train(self) -> None:
         for name in self.rivals:
-            self.per_run[f"train_seconds_{name}"] = [0.0]
-            self.per_run[f"sample_seconds_{name}"] = [0.0]
-        self.axes: Mapping[str, tuple[str, ...]] = {name: ("rival",) for name in SCORES}
-        self.labels: Mapping[str, list[str]] = {"rival": list(RIVALS)}
-        self.meaning: Mapping[str, str] = MEANING
-        self.epoch = 0
-        self.records = Records()
-        self.seconds = 0.0
+            began = time.process_time()
+            self._train_rival(name)
+            self.costs[f"train_seconds_{name}"][0] += time.process_time() - began
 
-    @property
-    def done(self) -> bool:
-        """Whether the contest has ended."""
-        return bool(self.records.ended)
-
-    def advance(
-        self,
-        epochs: int | None = None,
-        on_record: "Callable[[Contest], None] | None" = None,
-        on_epoch: "Callable[[Contest], None] | None" = None,
-    ) -> None:
-        """Train until the end, or for a number of rounds.
-
-        Args:
-            epochs: how many rounds at most; None: all that are left.
-            on_record: called after each record with this trainer.
-            on_epoch: called after each whole round with this trainer; may stop it by raising
-                KeyboardInterrupt. The records made until then stay.
-        """
-        last = self.spec.epochs
-        stop = last if epochs is None else min(last, self.epoch + epochs)
-        started = time.perf_counter()
-        try:
-            with one_thread(self.device):
-                while not self.done and (self.epoch < stop or stop == last):
-                    due = self.epoch % self.spec.record_every == 0 or self.epoch == last
-                    if due and self.records.epochs[-1:] != [self.epoch]:
-                        self._record()
-                        if on_record is not None:
-                            on_record(self)
-                    if self.done:
-                        break
-                    with interrupts_held():
-                        for name in self.rivals:
-                            self._train(name)
-                        self.epoch += 1
-                    if on_epoch is not None:
-                        now = time.perf_counter()
-                        self.seconds, started = self.seconds + now - started, now
-                        on_epoch(self)
-        finally:
-            self.seconds += time.perf_counter() - started
-
-    def _train(self, name: str) -> None:
+    def _train_rival(self, name: str) -> None:
         """One round of one rival: its minibatches hang on the seed, its name and the round."""
-        began, spec = time.process_time(), self.spec
-        rival, optimizer = self.rivals[name], self.optimizers[name]
+        spec, rival, optimizer = self.spec, self.rivals[name], self.optimizers[name]
         stream = generator(spec.seed, f"{name} round {self.epoch}")
         for group in optimizer.param_groups:
             cosine = np.cos(np.pi * self.epoch / spec.epochs)
@@ -208,42 +163,39 @@ class Contest:
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
-        spent = self.per_run[f"train_seconds_{name}"][0]
-        self.per_run[f"train_seconds_{name}"] = [spent + time.process_time() - began]
 
     @torch.no_grad()
-    def _record(self) -> None:
-        fno, data = self.rivals["fno"], self.data
-        residuals = data.targets - fno.sample(data.inputs, 1, torch.Generator())[:, 0]
-        nothing = torch.full((1,), np.nan, dtype=torch.float64)
-        record = {
-            "train_loss": residuals.double().square().mean().view(1),
-            "train_accuracy": nothing,
-            "test_accuracy": nothing,
-        }
+    def _look(self, recording: bool) -> dict[str, Tensor]:
+        if not recording:
+            return {}
+        data = self.data
+        residuals = (
+            data.targets - self.rivals["fno"].sample(data.inputs, 1, torch.Generator())[:, 0]
+        )
+        loss = residuals.double().square().mean().view(1)
+        self._finite = bool(loss.isfinite())
+        nothing = torch.full_like(loss, np.nan)
+        record = {"train_loss": loss, "train_accuracy": nothing, "test_accuracy": nothing}
         found = {name: torch.full((len(RIVALS),), np.nan, dtype=torch.float64) for name in SCORES}
-        if self.epoch == self.spec.epochs:
+        if self.epoch == self.spec.epochs and self._finite:
             for place, name in enumerate(RIVALS):
                 for score, value in self._scores(name, residuals).items():
                     found[score][place] = value
             self._on_a_finer_grid(found)
         else:  # what needs no samples
-            for place, name in enumerate(RIVALS):
-                law = self.rivals[name].law(data.tests) if name in self.rivals else None
-                mean = None if law is None else law.mean
-                if name in ("fno", "ensemble"):
-                    mean = self.rivals[name].sample(data.tests, 4, torch.Generator()).mean(dim=1)
+            for name, rival in self.rivals.items():
+                law, mean = rival.law(data.tests), None
+                if law is not None:
+                    mean = law.mean
+                elif name != "diffusion":  # as many samples as an ensemble has members
+                    mean = rival.sample(data.tests, MEMBERS, torch.Generator()).mean(dim=1)
                 if mean is not None:
-                    found["mean_rmse"][place] = rms(mean - data.law.mean(dim=1))
-        record |= {name: values.view(1, -1) for name, values in found.items()}
-        with interrupts_held():
-            self.records.add(self.epoch, record)
-            finite = bool(record["train_loss"].isfinite())
-            if not finite or self.epoch == self.spec.epochs:
-                self.records.ended[0] = self.epoch
-            if not finite:
-                message = f"run {self.first} (seed {self.spec.seed}): "
-                self.records.messages[0] = message + f"loss not finite at round {self.epoch}"
+                    error = rms(mean - data.law.mean(dim=1))
+                    found["mean_rmse"][RIVALS.index(name)] = error
+        return record | {name: values.view(1, -1) for name, values in found.items()}
+
+    def _broken_at(self) -> list[int]:
+        return [-1 if self._finite else self.epoch]
 
     def law_of(
         self, name: str, residuals: Float[Tensor, "example place"]
@@ -261,7 +213,7 @@ class Contest:
         if name in self.rivals:
             began = time.process_time()
             samples = self.rivals[name].sample(data.tests, draws, stream)
-            self.per_run[f"sample_seconds_{name}"] = [time.process_time() - began]
+            self.costs[f"sample_seconds_{name}"] = [time.process_time() - began]
             return samples, self.rivals[name].law(data.tests)
         if name == "true_gaussian":
             mean, factor = data.again.mean(dim=1), torch.stack([*map(laws.fitted, data.again)])
@@ -314,17 +266,13 @@ class Contest:
             memory = self.optimizers[name].state_dict()["state"]
             for parameter, one in memory.items():
                 tensors |= {f"{name}/adam/{parameter}/{key}": one[key] for key in one}
-        facts = self.records.facts() | {
-            "epoch": self.epoch,
-            "seconds": self.seconds,
-            "per_run": {name: list(values) for name, values in self.per_run.items()},
-        }
+        facts = self._facts() | {"costs": self.costs}
         return facts, tensors
 
     def load_state(self, facts: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
         """Become the trainer of the same spec whose :meth:`state` this was."""
-        self.epoch, self.seconds = facts["epoch"], facts["seconds"]
-        self.per_run = dict(facts["per_run"])
+        self._load_facts(facts, tensors)
+        self.costs.update(facts["costs"])
         for name, rival in self.rivals.items():
             rival.load_state_dict({key: tensors[f"{name}/{key}"] for key in rival.state_dict()})
             memory: dict[int, dict[str, Tensor]] = {}
@@ -334,7 +282,6 @@ class Contest:
                     memory.setdefault(int(parameter), {})[what] = tensors[key]
             optimizer = self.optimizers[name]
             optimizer.load_state_dict({**optimizer.state_dict(), "state": memory})
-        self.records = Records.of(facts, tensors, self.device)
 
 
 def rms(values: Tensor) -> Tensor:

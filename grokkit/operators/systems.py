@@ -34,8 +34,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from grokkit.core.common import stream as generator
 from grokkit.errors import check_choice, check_int, check_number, refuse
-from grokkit.seeding import generator
 
 SystemName = Literal["heat", "burgers", "phi4", "rough"]
 SYSTEMS: tuple[str, ...] = get_args(SystemName)
