@@ -234,14 +234,16 @@ def table(fno, mno, data):
 table(fno, mno, data)
 
 # %% [markdown]
-# The gain over the squared error is large, as the abstract says. Against one covariance it is what a
-# law *of its own for each beginning* adds. On the ridge the ends are far apart, in the valleys they are
-# not; one covariance for all is too wide here and too narrow there.
+# The CRPS and the energy score fall far below those of the squared error, as the abstract says. But
+# look at the third line against the second. On the ridge the ends are far apart and in the valleys they
+# are not, so we expected that a law *of its own for each beginning* beats one covariance for all. In
+# this run it does not: one covariance, fitted afterwards, has the lower scores. One run cannot tell
+# whether the factors need longer training, more beginnings, or a form that can have two peaks.
 #
 # ## 5. Is it the martingale?
 #
-# Now a system whose noise does *not* depend on the field: the same equation without valleys, the
-# **heat equation**. Its law is known exactly. It is Gaussian, and its covariance is the same for every
+# Now a system on which a Gaussian is right, and on which the noise does *not* depend on the field: the
+# same equation without valleys, the **heat equation**. Its law is known exactly. It is Gaussian, and its covariance is the same for every
 # beginning.
 #
 # *Which of the two will have the lower energy score: `"covariance"` (squared error + one covariance)
@@ -262,25 +264,25 @@ table(fno_heat, mno_heat, heat)
 beside("14 the better law of the heat equation", my_winner, min(scores, key=scores.get))
 
 # %% [markdown]
-# Both leave the squared error far behind, and a matrix that was measured afterwards, without a
-# likelihood, keeps up or wins. Against a deterministic operator *any* second moment is a large gain.
+# Both leave the squared error far behind, and the matrix that was measured afterwards, without a
+# likelihood, wins again. Against a deterministic operator *any* second moment is a large gain.
 # To show that the martingale is what helps, the rival must have a second moment, too. The abstract's
 # rivals are deterministic operators and a diffusion.
 #
-# One run of one seed proves little. The row `operators` of [RESULTS.md](../RESULTS.md) has the claims
-# of the abstract and our controls, written before their runs: five systems, ten rivals of one size and
-# one training time, an ensemble and a diffusion among them. `grokkit reproduce operators` trains it,
-# and `grokkit claims operators` judges it. What we did not run: the paper's own code, turbulence,
-# and Gray-Scott; weak noise stands for the last.
+# One run of one seed, trained for 400 steps, proves little. The row `operators` of
+# [RESULTS.md](../RESULTS.md) has the claims of the abstract and our controls, written before their
+# runs: five systems; an ensemble and a diffusion among the rivals, all of one size and one training
+# time. `grokkit reproduce operators` trains it and judges it. Not in it: the paper's own code,
+# turbulence, and Gray-Scott, for which Burgers with weak noise stands.
 #
 # ## Case file
 #
 # - **What we know.** A squared error answers with the mean, even where the mean never occurs; a
 #   likelihood brings the spread back, and a Gaussian cannot bring back two peaks.
-# - **How sure.** The first and the last are algebra. How large the gain is was seen here once; five
-#   seeds decide it.
-# - **What would change it.** A system with noise of its own at each field, on which one covariance,
-#   fitted afterwards, loses clearly to factors at five seeds.
+# - **How sure.** The first and the last are algebra. That one covariance does better than the factors
+#   was seen on one seed of two systems, with short training.
+# - **What would change it.** Five seeds, or longer training, in which the factors win where the noise
+#   depends on the field.
 #
 # **Exercises:** [14 · Random targets](../exercises/14_random_targets.ipynb).
 #
