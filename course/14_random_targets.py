@@ -42,12 +42,10 @@ data = Data(System("phi4").build(seed=0))  # 1,024 beginnings to train on, 8 to 
 ridge = int(data.law.mean(dim=(1, 2)).abs().argmin())  # the one nearest to the ridge
 x = np.arange(32) / 32
 ends = data.law[ridge]
+GREY = {"color": "#8C8C8C", "linestyle": "-", "linewidth": 0.7}
 viz.lines(
     [
-        *(
-            viz.Line(x, end, "", "norm", {"linewidth": 0.7, "alpha": 0.5})
-            for end in ends[:40].numpy()
-        ),
+        *(viz.Line(x, end, "", "norm", GREY) for end in ends[:40].numpy()),
         viz.Line(x, data.tests[ridge].numpy(), "the beginning", "train"),
     ],
     title="One beginning, forty ends",
@@ -103,10 +101,7 @@ beside("14 the answer on the ridge", my_answer, word)
 # %% tags=["hide-output", "nbval-ignore-output"]
 viz.lines(
     [
-        *(
-            viz.Line(x, end, "", "norm", {"linewidth": 0.7, "alpha": 0.4})
-            for end in ends[:40].numpy()
-        ),
+        *(viz.Line(x, end, "", "norm", GREY) for end in ends[:40].numpy()),
         viz.Line(x, said.numpy(), "what the network answers", "test"),
     ],
     title="The answer is a field that hardly ever occurs",
@@ -181,7 +176,7 @@ def density(samples):
 middle = (edges[1:] + edges[:-1]) / 2
 viz.lines(
     [
-        viz.Line(middle, density(at_half), "the truth", "norm", {"linewidth": 3}),
+        viz.Line(middle, density(at_half), "the truth", "norm", GREY | {"linewidth": 3}),
         viz.Line(middle, density(drawn[ridge, :, 16]), "mean and factors (MNO)", "test"),
     ],
     title="The spread is back, and the two peaks are not",
@@ -269,11 +264,10 @@ beside("14 the better law of the heat equation", my_winner, min(scores, key=scor
 # To show that the martingale is what helps, the rival must have a second moment, too. The abstract's
 # rivals are deterministic operators and a diffusion.
 #
-# One run of one seed, trained for 400 steps, proves little. The row `operators` of
-# [RESULTS.md](../RESULTS.md) has the claims of the abstract and our controls, written before their
-# runs: five systems; an ensemble and a diffusion among the rivals, all of one size and one training
-# time. `grokkit reproduce operators` trains it and judges it. Not in it: the paper's own code,
-# turbulence, and Gray-Scott, for which Burgers with weak noise stands.
+# One run of one seed, trained for 400 steps, proves little. The row `operators` has the claims of the
+# abstract and our controls, written before any of its runs: five systems, and seven trained rivals of
+# one size, an ensemble and a diffusion among them. `grokkit reproduce operators` trains and judges it.
+# Not in it: the paper's own code, turbulence, and Gray-Scott, for which Burgers with weak noise stands.
 #
 # ## Case file
 #
