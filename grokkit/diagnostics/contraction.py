@@ -70,10 +70,6 @@ def step_contraction(
         weight_decay: w, the setting, 0 or more.
         columns: which parameters W is, such as ``weights.columns(MLP_WEIGHTS)``; None for
             all of them.
-
-    Raises:
-        SettingError: a rate is not above 0, a decay is negative, or their product is 1 or
-            more.
     """
     _check(rate, weight_decay)
     if columns is not None:

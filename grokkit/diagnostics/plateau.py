@@ -62,9 +62,6 @@ def plateau_lengths(
           which is what the bracket is a theorem about;
         - ``plateau``: phase 2, from border 1|2 to 2|3;
         - ``measured``: from border 1|2 to 3|4, the wait for understanding.
-
-    Raises:
-        SettingError: ``r_max`` is not above 0, or ``update_bound`` is negative.
     """
     import xarray as xr
 
@@ -133,9 +130,6 @@ def kl_times(
           its upper bound for any start;
         - ``measured``: the first record with D at or below delta (``nan``: never), for runs
           without a prior too.
-
-    Raises:
-        SettingError: k or gamma make no sense together or with the length.
     """
     import xarray as xr
 

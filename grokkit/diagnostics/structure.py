@@ -145,9 +145,6 @@ def distributed_share(
         attention: alpha.
         informative: true on I*.
         gamma: the threshold of the summed mass, above 0.
-
-    Raises:
-        SettingError: gamma is not above 0.
     """
     holds = theory.distributed_condition(
         to_numpy(attention.movedim(2, -1)), informative.cpu().numpy(), gamma

@@ -105,9 +105,6 @@ def split_operands(
         True where an input is trained on; and for each test sequence in order whether it is
         mirrored, or None where operands do not commute: there a mirror image has another
         label, and nothing leaks.
-
-    Raises:
-        SettingError: ``train_fraction`` leaves no train inputs or no test inputs.
     """
     unordered = encode(operands.sort(dim=1).values, base)
     families = unordered if kind == "unordered" else encode(operands, base)
