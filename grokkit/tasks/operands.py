@@ -74,8 +74,8 @@ class Distractors:
 
     @property
     def drawn_anew(self) -> bool:
-        """Whether two draws differ, for kinds that have something random."""
-        two = Distractors(self.kind, self.alphabet, draws=2).draw(8, 8, 8, generator(0, "trial"))
+        """Whether this kind is random, so that two draws differ."""
+        two = Distractors(self.kind, draws=2).draw(8, 8, 8, generator(0, "trial"))
         return not torch.equal(two[0], two[1])
 
     def check(self, n_gaps: int) -> None:

@@ -19,10 +19,11 @@ ROOT = Path(__file__).parents[2]
 SMOKE = """
 import importlib.metadata, sys
 import grokkit
+from packaging.version import Version
 from pathlib import Path
 for pin in sys.argv[1:]:
     name, version = pin.split("==")
-    assert importlib.metadata.version(name) == version, pin
+    assert Version(importlib.metadata.version(name)) == Version(version), pin
 spec = grokkit.presets["live"].with_(p=7, epochs=50, prior="kl", kl_strength=1.0)
 history = grokkit.train(grokkit.grid(spec, seed=range(2), weight_decay=[0.5, 1]), progress=False)
 from grokkit.runtime import save_history
