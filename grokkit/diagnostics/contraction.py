@@ -22,7 +22,6 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from grokkit import theory
 from grokkit.diagnostics._arrays import to_numpy, to_tensor
 from grokkit.errors import refuse
 
@@ -71,6 +70,8 @@ def step_contraction(
         columns: which parameters W is, such as ``weights.columns(MLP_WEIGHTS)``; None for
             all of them.
     """
+    from grokkit import theory
+
     _check(rate, weight_decay)
     if columns is not None:
         before, after = before[:, columns], after[:, columns]

@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float
 
-from grokkit import theory
 from grokkit.diagnostics.phases import phase_borders
 from grokkit.errors import check_int, check_number
 
@@ -64,6 +63,8 @@ def plateau_lengths(
         - ``measured``: from border 1|2 to 3|4, the wait for understanding.
     """
     import xarray as xr
+
+    from grokkit import theory
 
     for field, value, strict in (("r_max", r_max, True), ("update_bound", update_bound, False)):
         for one in [] if value is None else np.ravel(value):
@@ -133,6 +134,8 @@ def kl_times(
     """
     import xarray as xr
 
+    from grokkit import theory
+
     length = history.sizes["pos"]
     check_int("k", k, 1, length - 1)
     delta = float(theory.delta_necessary(k, gamma))
@@ -193,6 +196,8 @@ def hindsight_conditions(history: "xr.Dataset") -> "xr.Dataset":
         ``lipschitz``, ``logit_margin`` or ``value_radius``.
     """
     import xarray as xr
+
+    from grokkit import theory
 
     borders = phase_borders(history)
     memorised, grokked = (borders.sel(border=b, drop=True) for b in ("1|2", "3|4"))
