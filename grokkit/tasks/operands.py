@@ -250,13 +250,10 @@ class OperandTask(Task):
         return Distractors(self.distractors, self.alphabet, self.draws)
 
     def build(self, seed: int) -> TaskData:
-        """The data of this task for one seed.
+        """The data of this task for one seed, 0 or more.
 
         The split and the distractors have streams of their own: changing the kind of
         distractors leaves the split as it is.
-
-        Args:
-            seed: 0 or more.
         """
         check_int("seed", seed, 0)
         operands, base = self.inputs(seed), len(self.symbols)
