@@ -43,7 +43,7 @@ class Student:
 
     entries: Mapping[str, str]
     rows: Sequence[Row]
-    worth: Mapping[str, float]
+    worth: Mapping[str, int | float]
     known: bool = True
 
     @property
@@ -60,7 +60,7 @@ class Student:
     def best(self) -> list[Row]:
         """A row an exercise, in order: the better one where it was handed in twice."""
 
-        def rank(row: Row) -> tuple[float, int]:
+        def rank(row: Row) -> tuple[int | float, int]:
             return row.points, _RANK.index(row.outcome) if row.outcome in _RANK else 0
 
         found: dict[str, Row] = {}
