@@ -39,8 +39,8 @@ ex_5_1 = Exercise(
         right=exact_steps,
         cases={
             "after so many steps, and no fewer, the norm is there": Ask(
-                (8.0, 1.5, 0.6, 0.5),
-                "Each step leaves 0.7 of the norm: 0.7^5 is the first power that is 3/16 or less.",
+                (8.0, 0.2, 0.6, 0.5),
+                "Each step leaves 0.7 of the norm: 0.7^11 is the first power that is 1/40 or less.",
             ),
             "a step that is needed in part is needed": [
                 Ask(
