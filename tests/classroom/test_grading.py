@@ -911,6 +911,7 @@ def test_of_equal_points_the_outcome_that_says_more_counts():
     for rows in (given, given[::-1]):
         (ada,) = roster.students(rows)
         assert [one.feedback for one in ada.best] == ["the cause"]
+        assert ada.line()[roster.STATUS] == "handed in"
 
 
 # --- the roster ---------------------------------------------------------------------------
