@@ -36,7 +36,8 @@ from grokkit.viz.style import (
     VARIABLES,
     Picture,
     epoch_axis,
-    picture,
+    fixed_picture,
+    powers_only,
     style,
     titles,
 )
@@ -198,48 +199,93 @@ def still(
         A picture 9.7 inches wide at 100 dots each.
     """
     read = Reader(scene, state, outputs)
-    heights = [max(panel.get("height", 220) for panel in row) / 80 for row in scene["rows"]]
+    rows = [[_Panel(panel, read) for panel in row] for row in scene["rows"]]
+    heights = [max(panel.height for panel in row) for row in rows]
     with style():
-        figure = picture(9.7, 0.7 + sum(heights))
-        whole = figure.add_gridspec(len(heights), 1, height_ratios=heights)
-        for place, row in enumerate(scene["rows"]):
-            widths = [panel.get("grow", 1) for panel in row]
-            within = whole[place].subgridspec(1, len(row), width_ratios=widths)
-            for column, panel in enumerate(row):
-                _panel(figure.add_subplot(within[column]), panel, read)
+        figure = fixed_picture(WIDTH, HEAD + sum(heights))
+        top = HEAD
+        for row, height in zip(rows, heights, strict=True):
+            left, whole = 0.0, sum(panel.grow for panel in row)
+            for panel in row:
+                width = WIDTH * panel.grow / whole
+                panel.draw(figure, left, top, width)
+                left += width
+            top += height
         titles(figure, read.pick(scene["headline"]), read.pick(scene["below"]))
     return figure
 
 
-def _panel(ax: Axes, panel: Scene, read: Reader) -> None:
-    for name, way in (("x", panel["x"]), ("y", panel["y"])):
-        low, high = read.pick(way["domain"])
-        if way.get("scale") == "epochs":
-            epoch_axis(ax, read.pick(way["first"]), high, "log")
-        elif way.get("scale") == "log":
-            ax.set(**{f"{name}scale": "log"})
-        else:
-            getattr(ax, f"{name}axis").set_major_locator(MaxNLocator(5))
-        ax.set(**{f"{name}lim": (low, high), f"{name}label": read.pick(way.get("label") or "")})
-        if (ticks := read.pick(way.get("ticks"))) is not None:
-            ax.set(**{f"{name}ticks": [v for v, _ in ticks]})
-            ax.set(**{f"{name}ticklabels": [words for _, words in ticks]})
-    ax.set_title(read.pick(panel.get("title", "")))
-    if panel.get("equal"):
-        ax.set_aspect("equal", adjustable="box", anchor="NW")
-    if panel.get("bare"):
-        ax.axis("off")
-    for one in map(read.pick, read.pick(panel["marks"])):
-        if one:
-            fields = {name: read.pick(value) for name, value in one.items()}
-            if "upto" in one:
-                fields |= {n: fields[n][: read.index(one["upto"]) + 1] for n in ("x", "y")}
-            KINDS[one["mark"]](ax, fields)
-    if ax.get_legend_handles_labels()[1]:
-        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2, frameon=False,
-                  fontsize=8.5).set_in_layout(True)  # fmt: skip
-    if "says" in panel:
-        tell(ax, read.pick(panel["says"]))
+WIDTH, HEAD = 9.7, 0.55
+"""Of a still, and of the two lines above its panels, in inches."""
+
+ABOVE, LEFT, RIGHT, BELOW, LINE = 0.28, 0.62, 0.26, 0.45, 0.19
+"""Room around the axes of a panel, and for a line of its legend, in inches."""
+
+
+class _Panel:
+    """One panel of a still, laid out in inches: quicker than matplotlib finds a layout."""
+
+    def __init__(self, panel: Scene, read: Reader) -> None:
+        self.panel, self.read = panel, read
+        self.grow = panel.get("grow", 1)
+        marks = [one for one in map(read.pick, read.pick(panel["marks"])) if one]
+        self.marks = [{name: read.pick(value) for name, value in one.items()} for one in marks]
+        self.labels = list(dict.fromkeys(one["label"] for one in self.marks if one.get("label")))
+        self.size = panel.get("height", 220) / 100
+        self.below = 0.12 if panel.get("bare") or not panel["x"]["label"] else BELOW
+        self.height = ABOVE + self.size + self.below + LINE * ((len(self.labels) + 1) // 2)
+
+    def draw(self, figure: Picture, left: float, top: float, width: float) -> None:
+        """Draw it at a place that is given in inches from the upper left."""
+        left_edge = 0.1 if self.panel.get("bare") else LEFT
+        inner = width - left_edge - RIGHT
+        high = figure.get_figheight()
+        x, y = (left + left_edge) / WIDTH, 1 - (top + ABOVE + self.size) / high
+        ax = figure.add_axes((x, y, inner / WIDTH, self.size / high))
+        self._axes(ax, inner)
+        for one in self.marks:
+            KINDS[one["mark"]](ax, self._cut(one))
+        handles, labels = ax.get_legend_handles_labels()
+        if labels:
+            named = dict(zip(labels, handles, strict=True))
+            anchor = ((left + 0.1) / WIDTH, y - self.below / high)
+            ax.legend(named.values(), named, loc="upper left", bbox_to_anchor=anchor, ncols=2,
+                      bbox_transform=figure.transFigure, frameon=False, fontsize=8,
+                      borderaxespad=0, labelspacing=0.3, columnspacing=1)  # fmt: skip
+        if "says" in self.panel:
+            tell(ax, self.read.pick(self.panel["says"]))
+
+    def _cut(self, one: Mark) -> Mark:
+        """A mark up to the place of a control, where it is one that grows."""
+        if "upto" not in one:
+            return one
+        end = self.read.index(one["upto"]) + 1
+        return one | {"x": one["x"][:end], "y": one["y"][:end]}
+
+    def _axes(self, ax: Axes, inches: float) -> None:
+        panel, pick = self.panel, self.read.pick
+        for name, way in (("x", panel["x"]), ("y", panel["y"])):
+            low, high = pick(way["domain"])
+            if way["scale"] == "epochs":
+                epoch_axis(ax, pick(way["first"]), high, "log")
+                if inches < 3.6:
+                    powers_only(ax)
+            elif way["scale"] == "log":
+                ax.set(**{f"{name}scale": "log"})
+            else:
+                locator = MaxNLocator(5, steps=[1, 2, 5, 10])
+                getattr(ax, f"{name}axis").set_major_locator(locator)
+                getattr(ax, f"{name}axis").set_major_formatter("{x:,.6g}")
+            ax.set(**{f"{name}lim": (low, high), f"{name}label": pick(way["label"])})
+            if (ticks := pick(way.get("ticks"))) is not None:
+                ax.set(**{f"{name}ticks": [v for v, _ in ticks]})
+                ax.set(**{f"{name}ticklabels": [words for _, words in ticks]})
+        title = pick(panel.get("title", ""))
+        ax.set_title(title, size=min(11, 11 * 11.5 * inches / max(len(title), 1)))
+        if panel.get("equal"):
+            ax.set_aspect("equal", adjustable="box", anchor="NW")
+        if panel.get("bare"):
+            ax.axis("off")
 
 
 def _stroke(fields: Mark) -> dict[str, Any]:
@@ -352,4 +398,3 @@ KINDS: Mapping[str, Callable[[Axes, Mark], None]] = {
     "words": _words,
 }
 """How each mark is drawn by matplotlib; scene.js draws the same."""
-

@@ -122,7 +122,9 @@ class Bundle:
         epochs = self._history.epoch.values
         filled = fill_gaps(epochs, runs)
         ends = [epochs[~np.isnan(one)].max(initial=-1) for one in runs]
-        own = np.array([np.where(epochs <= e, f, np.nan) for e, f in zip(ends, filled, strict=True)])
+        own = np.array(
+            [np.where(epochs <= e, f, np.nan) for e, f in zip(ends, filled, strict=True)]
+        )
         middles = [np.median(filled[group], axis=0)[self._kept] for group in self.groups]
         thin = {"color": look["color"], "width": 0.7, "opacity": 0.5}
         most = max(map(len, self.groups))

@@ -19,7 +19,6 @@ from grokkit.viz.scene import (
     curve,
     epochs_axis,
     get,
-    looks,
     mark,
     menu,
     numbers,
@@ -157,7 +156,8 @@ class RunScrubber(SceneWidget):
                 "words": {
                     "phase": some.by_run(
                         lambda one: by(
-                            "epoch", (f"{p} ({PHASES[p]})" for p in phase_labels(one).values.astype(int))
+                            "epoch",
+                            (f"{p} ({PHASES[p]})" for p in phase_labels(one).values.astype(int)),
                         )
                     ),
                     "train": _percent(some, "train_accuracy"),
@@ -236,7 +236,7 @@ def _gradient(some: _Runs, measured: str) -> Scene:
     return {
         "title": "What pulls at attention",
         "x": epochs_axis(some.ends),
-        "y": axis("|∂L/∂l|, nats per unit of score", some.by_run(ends), scale="log"),
+        "y": axis("|∂L/∂l| (nats; log)", some.by_run(ends), scale="log"),
         "marks": [*lines, mark("cursor", x=at("epoch"))],
     }
 
@@ -294,11 +294,13 @@ class ConditionPlane(SceneWidget):
                     ),
                 },
                 "headline": "Epoch {epoch}: {holds}; {test} of the unseen answers right",
-                "below": "{from}; {run_words}",
+                "below": "{origin}; {run_words}",
                 "words": {
-                    "holds": by("run", (by("epoch", _verdicts(one, *known)) for one, known in both)),
+                    "holds": by(
+                        "run", (by("epoch", _verdicts(one, *known)) for one, known in both)
+                    ),
                     "test": _percent(some, "test_accuracy"),
-                    "from": by("run", (_where_from(gamma, r_max, one) for one in seen)),
+                    "origin": by("run", (_where_from(gamma, r_max, one) for one in seen)),
                     "run_words": some.by_run(lambda one: describe(one, end=False)),
                 },
                 "rows": [[_plane(both), _accuracy(some)]],
@@ -349,7 +351,7 @@ def _plane(both: "list[tuple[xr.Dataset, tuple[float, float]]]") -> Scene:
     return {
         "title": "Where the run is",
         "x": axis(VARIABLES["mlp_norm"].label, by("run", ([0, numbers(r)] for r in rights))),
-        "y": axis("least mass on a position of I* (log)", LEAST_MASS, 1.3, "log"),
+        "y": axis("least mass on I* (log)", LEAST_MASS, 1.3, "log"),
         "grow": 1.4,
         "height": 260,
         "says": "{holds} at epoch {epoch}",
@@ -498,4 +500,3 @@ def _phase_rows(some: _Runs, names: list[str], rules: list[np.ndarray]) -> list[
         [over("How far from the oracle it looks", "nats", some.limits("kl"), 130, "kl")],
         [over("The norm of the MLP", "norm", some.limits("mlp_norm"), 150, "mlp_norm")],
     ]
-

@@ -107,6 +107,7 @@ class Routing:
             "share_other": b, "distance": distance, "lower": lower, "upper": upper,
             "needed": needed, "spread": spread, "kl": float(kl), "kl2": float(kl2),
             "verdict": "Far enough apart" if distance >= needed else "Too close together",
+            "at_least": f"{lower:.2f}" if lower else "0, says nothing",
             "in_x": in_x, "in_other": in_other,
         }  # fmt: skip
 
@@ -260,7 +261,7 @@ def _bounds(start: Routing) -> Scene:
                  label="needed: γ Δ"),
             *(mark("words", x=0.02 * spread, y=row + 0.38, text=f"{name}: {{{value}}}",
                    anchor="start")
-              for row, (name, value) in enumerate(zip(names, ("lower", "distance", "upper"),
+              for row, (name, value) in enumerate(zip(names, ("at_least", "distance", "upper"),
                                                       strict=True))),
         ],
     }  # fmt: skip
@@ -268,4 +269,3 @@ def _bounds(start: Routing) -> Scene:
 
 def _subscript(number: int) -> str:
     return str(number).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
-

@@ -10,7 +10,7 @@ const CSS = `
 .root.dark { --keep: 50%; --ink: #eeeeee; --soft: #b8b8b8; --line: #4a4a4a; }
 .controls, .row { display: flex; flex-wrap: wrap; gap: 4px 18px; align-items: center; }
 .control { display: flex; align-items: center; gap: 8px; min-width: 0; max-width: 100%; }
-.slider { flex: 1 1 270px; max-width: 470px; }
+.slider { flex: 1 1 300px; max-width: 470px; }
 .slider label { flex: 1; display: flex; align-items: center; gap: 8px; min-width: 0; }
 .slider input { flex: 1; min-width: 70px; height: 28px; margin: 0;
   accent-color: color-mix(in oklab, #0069A6 var(--keep), white); }
@@ -26,7 +26,7 @@ button[aria-pressed=true] { background: var(--ink); color: var(--paper); }
 .row { align-items: flex-start; gap: 4px 14px; }
 figure { margin: 0; min-width: 0; }
 .title { font-weight: 700; min-height: 1.4em; }
-.legend { display: flex; flex-wrap: wrap; gap: 0 12px; font-size: 12px; padding-left: 46px; }
+.legend { display: flex; flex-wrap: wrap; gap: 0 12px; font-size: 12px; padding-left: 52px; }
 .legend svg { width: 26px; height: 10px; margin-right: 5px; }
 figure > div > svg { display: block; width: 100%; overflow: visible; }
 svg text { font: 11px system-ui, "DejaVu Sans", sans-serif; fill: var(--ink); }
@@ -114,7 +114,7 @@ const COMPUTE = {
     const holds = parts => parts.every((p, j) => !informative[j] || p >= gamma);
     const distance = gap(h, h2), needed = gamma * spread;
     return { alpha, beta, h, h2, m, distance, lower, upper, needed, spread,
-      kl: kl(alpha), kl2: kl(beta),
+      kl: kl(alpha), kl2: kl(beta), at_least: lower ? lower.toFixed(2) : "0, says nothing",
       verdict: distance >= needed ? "Far enough apart" : "Too close together",
       in_x: holds(alpha) ? "holds" : "is broken", in_other: holds(beta) ? "holds" : "is broken",
       hx: [h[0], h2[0]], hy: [h[1], h2[1]], mx: [m[0]], my: [m[1]],
@@ -146,9 +146,14 @@ function scale(axis, pick, to) {
   let ticks = pick(axis.ticks);
   if (!ticks && (axis.scale === "log" || axis.scale === "epochs")) {
     ticks = axis.scale === "epochs" ? [0] : [];
-    for (let p = Math.floor(Math.log10(Math.max(low, first * 1e-9, 1e-9))); 10 ** p <= high; p++)
-      if (10 ** p >= (axis.scale === "epochs" ? Math.max(first, 2) : low * 0.999))
-        ticks.push(+(10 ** p).toPrecision(1));
+    const least = axis.scale === "epochs" ? Math.max(first, 2) : low * 0.999;
+    for (const many of [[1, 3], [1]]) {
+      ticks.length = axis.scale === "epochs" ? 1 : 0;
+      for (let p = Math.floor(Math.log10(least)); 10 ** p <= high; p++)
+        ticks.push(...many.map(m => +(m * 10 ** p).toPrecision(1))
+          .filter(v => v >= least && v <= high));
+      if (ticks.length <= room) break;
+    }
     ticks = ticks.filter((_, j) => j % Math.ceil(ticks.length / Math.max(room, 2)) === 0);
   } else if (!ticks) {
     const rough = (high - low) / Math.max(2, Math.min(5, room));
@@ -258,7 +263,7 @@ const course = (mark, pick, index) => {
 
 function panelSvg(panel, { pick, index }, width) {
   const height = panel.height ?? 220;
-  const [left, right, top, bottom] = panel.bare ? [2, 2, 2, 2] : [46, 8, 8, 36];
+  const [left, right, top, bottom] = panel.bare ? [2, 2, 2, 2] : [52, 10, 8, panel.x.label ? 36 : 10];
   const box = { w: Math.max(width - left - right, 20), h: height - top - bottom };
   let [X, Y] = [scale(panel.x, pick, [0, box.w]), scale(panel.y, pick, [box.h, 0])];
   if (panel.equal) {
