@@ -105,6 +105,11 @@ def epochs_axis(domain: Any, first: Any = None) -> Scene:
     return axis("epoch (log scale)", domain, scale="epochs", first=first)
 
 
+def panel(title: Any, x: Scene, y: Scene, marks: Any, **more: Any) -> Scene:
+    """A panel; ``more``: ``says`` (it in words), ``height``, ``grow``, ``equal``, ``bare``."""
+    return {"title": title, "x": x, "y": y, "marks": marks} | more
+
+
 def slider(name: str, label: str, values: Any, index: int = 0, **more: Any) -> Scene:
     """A slider over some values."""
     return {"name": name, "kind": "slider", "label": label, "values": values, "index": index} | more
@@ -322,7 +327,8 @@ def _dots(ax: Axes, mark: Mark) -> None:
     color = mark.get("color", INK)
     looks |= {"markerfacecolor": mark.get("fill", color), "alpha": mark.get("opacity")}
     looks |= {"markeredgecolor": mark.get("edge", color), "color": color, "linestyle": ""}
-    ax.plot(_floats(mark["x"]), _floats(mark["y"]), label=mark.get("label"), **looks)
+    x, y = (np.atleast_1d(_floats(mark[name])) for name in ("x", "y"))
+    ax.plot(x, y, label=mark.get("label"), **looks)
 
 
 def _bars(ax: Axes, mark: Mark) -> None:

@@ -25,7 +25,7 @@ class SceneWidget(anywidget.AnyWidget):
     of it (:attr:`state`), and can move a control itself.
 
     Args:
-        scene: the scene; see :mod:`grokkit.viz.scene`.
+        scene: the parts of the scene; see :mod:`grokkit.viz.scene`.
 
     Attributes:
         scene: the scene.
@@ -38,7 +38,7 @@ class SceneWidget(anywidget.AnyWidget):
     state = traitlets.Dict().tag(sync=True)
     message = traitlets.Unicode("").tag(sync=True)
 
-    def __init__(self, scene: Scene) -> None:
+    def __init__(self, **scene: Any) -> None:
         super().__init__(scene=scene)
 
     @property

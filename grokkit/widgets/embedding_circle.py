@@ -34,6 +34,7 @@ from grokkit.viz.scene import (
     mark,
     menu,
     numbers,
+    panel,
     slider,
 )
 from grokkit.viz.style import INK, LOOKS
@@ -107,8 +108,11 @@ class EmbeddingCircle(SceneWidget):
 
         def each(name: str, control: str | None = None) -> dict[str, Any]:
             """Something of the walk that is chosen; with a control, one for each of its indices."""
-            return by("run", (by("order", (by(control, getattr(w, name)) if control
-                                           else getattr(w, name) for w in two)) for two in walks))  # fmt: skip
+
+            def one(walk: _Walk) -> Any:
+                return by(control, getattr(walk, name)) if control else getattr(walk, name)
+
+            return by("run", (by("order", map(one, two)) for two in walks))
 
         def planes(name: str) -> dict[str, Any]:
             return by("run", (by("order", (by("plane", (by("epoch", getattr(w, name)[p])
@@ -118,30 +122,27 @@ class EmbeddingCircle(SceneWidget):
         ends = by("run", ([0, int(path.epochs[-1])] for path in every))
         when = epochs_axis(ends, by("run", (int(path.epochs[1]) for path in every)))
         super().__init__(
-            {
-                "controls": [
-                    menu("run", "run", list(self.paths), hidden=len(every) == 1),
-                    menu("order", "order", list(ORDERS)),
-                    menu("plane", "plane", list(PLANES)),
-                    slider("epoch", "epoch", epochs, len(every[0].epochs) - 1, play=True),
-                ],
-                "data": {"epochs": epochs, "x": planes("x"), "y": planes("y")},
-                "headline": "Epoch {epoch}: {right} of the unseen right; {share} of the embedding "
-                "lies in this plane",
-                "below": "MED {med}, relative {relative}, best {best} at step {step} (shuffled "
-                "{null} or more); {which}",
-                "words": {
-                    "right": by("run", (by("epoch", (f"{v:.0%}" for v in path.test_accuracy))
-                                        for path in every)),
-                    "share": planes("shares"),
-                    "frequency": planes("frequencies"),
-                    **{name: each(f"{name}_words", "epoch")
-                       for name in ("med", "relative", "best", "step", "null")},
-                    "which": each("words"),
-                },
-                "rows": [[_circle(planes, each), _evenness(when, each),
-                          _progress(when, each, every)]],
-            }
+            controls=[
+                menu("run", "run", list(self.paths), hidden=len(every) == 1),
+                menu("order", "order", list(ORDERS)),
+                menu("plane", "plane", list(PLANES)),
+                slider("epoch", "epoch", epochs, len(every[0].epochs) - 1, play=True),
+            ],
+            data={"epochs": epochs, "x": planes("x"), "y": planes("y")},
+            headline="Epoch {epoch}: {right} of the unseen right; {share} of the embedding lies in "
+            "this plane",
+            below="MED {med}, relative {relative}, best {best} at step {step} (shuffled {null} or "
+            "more); {which}",
+            words={
+                "right": by("run", (by("epoch", (f"{v:.0%}" for v in path.test_accuracy))
+                                    for path in every)),
+                "share": planes("shares"),
+                "frequency": planes("frequencies"),
+                "which": each("words"),
+                **{name: each(f"{name}_words", "epoch")
+                   for name in ("med", "relative", "best", "step", "null")},
+            },
+            rows=[[_circle(planes, each), _evenness(when, each), _progress(when, each, every)]],
         )  # fmt: skip
 
 
@@ -186,51 +187,36 @@ class _Walk:
 
 def _circle(planes: Any, each: Any) -> Scene:
     """The numbers, joined as they would follow each other round a circle."""
-    joined = {"color": LOOKS["structure"].color, "width": 0.9, "opacity": 0.75}
-    return {
-        "title": by("plane", ["The plane of frequency {frequency}, of the last epoch",
-                              "The plane of frequency {frequency}, of this epoch"]),
-        "x": axis("", each("reach", "plane")), "y": axis("", each("reach", "plane")),
-        "equal": True, "bare": True, "height": 300,
-        "says": "the numbers, joined in steps of frequency {frequency}; {share} of the embedding "
-                "lies in this plane",
-        "marks": [mark("line", x=get("x"), y=get("y"), round=planes("frequencies"), **joined),
-                  mark("words", x=get("x"), y=get("y"), text=each("tokens"))],
-    }  # fmt: skip
+    places = {"x": get("x"), "y": get("y")}
+    marks = [
+        mark("line", **places, round=planes("frequencies"), color=LOOKS["structure"].color,
+             width=0.9, opacity=0.75),
+        mark("words", **places, text=each("tokens")),
+    ]  # fmt: skip
+    title = by("plane", (f"The plane of frequency {{frequency}}, of {whose} epoch"
+                         for whose in ("the last", "this")))  # fmt: skip
+    reach = axis("", each("reach", "plane"))
+    said = "the numbers, joined in steps of frequency {frequency}; {share} of the embedding is here"
+    return panel(title, reach, reach, marks, says=said, equal=True, bare=True, height=300)
 
 
 def _evenness(when: Scene, each: Any) -> Scene:
-    curves = [
-        curve(name, get("epochs"), each(values))
-        for name, values in (
-            ("relative_med", "relative"),
-            ("best_med", "best"),
-            ("best_med_null", "null"),
-        )
+    names = {"relative_med": "relative", "best_med": "best", "best_med_null": "null"}
+    marks = [
+        *(curve(name, get("epochs"), each(values)) for name, values in names.items()),
+        mark("rule", y=1, width=0.8, color=INK),
+        mark("cursor", x=at("epoch")),
     ]
-    return {
-        "title": "How even, whatever the size",
-        "x": when,
-        "y": axis("MED / mean distance of all pairs", each("low")),
-        "height": 240,
-        "marks": [
-            *curves,
-            mark("rule", y=1, width=0.8, color=INK),
-            mark("cursor", x=at("epoch")),
-        ],
-    }
+    up = axis("MED / mean distance of all pairs", each("low"))
+    return panel("How even, whatever the size", when, up, marks, height=240)
 
 
 def _progress(when: Scene, each: Any, every: list[EmbeddingPath]) -> Scene:
     right = by("run", (numbers(path.test_accuracy.numpy()) for path in every))
-    return {
-        "title": "What is right, and MED",
-        "x": when,
-        "y": axis("share; multiple of the start", each("high")),
-        "height": 240,
-        "marks": [
-            curve("test_accuracy", get("epochs"), right),
-            curve("med", get("epochs"), each("growth"), label="MED, divided by its start"),
-            mark("cursor", x=at("epoch")),
-        ],
-    }
+    marks = [
+        curve("test_accuracy", get("epochs"), right),
+        curve("med", get("epochs"), each("growth"), label="MED, divided by its start"),
+        mark("cursor", x=at("epoch")),
+    ]
+    up = axis("share; multiple of the start", each("high"))
+    return panel("What is right, and MED", when, up, marks, height=240)

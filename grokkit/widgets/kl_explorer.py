@@ -122,9 +122,7 @@ class Bundle:
         epochs = self._history.epoch.values
         filled = fill_gaps(epochs, runs)
         ends = [epochs[~np.isnan(one)].max(initial=-1) for one in runs]
-        own = np.array(
-            [np.where(epochs <= e, f, np.nan) for e, f in zip(ends, filled, strict=True)]
-        )
+        own = np.where(epochs <= np.array(ends)[:, None], filled, np.nan)
         middles = [np.median(filled[group], axis=0)[self._kept] for group in self.groups]
         thin = {"color": look["color"], "width": 0.7, "opacity": 0.5}
         most = max(map(len, self.groups))
@@ -156,7 +154,7 @@ class KLExplorer(SceneWidget):
         if history is None:
             refuse("history", None, "a History: kl-acceleration is not recorded here")
         self.sweep = find_sweep(history)
-        super().__init__(_scene(self.sweep))
+        super().__init__(**_scene(self.sweep))
 
 
 def _scene(sweep: BetaSweep) -> Scene:
@@ -268,7 +266,7 @@ def _law(sweep: BetaSweep, times: "xr.Dataset", fit: InverseFit, groups: list[np
     without = np.nan_to_num(epochs[~prior], nan=np.inf)
     if len(without) and np.isfinite(np.median(without)):
         marks.append(mark("rule", y=numbers(np.median(without)), color=GREY, dash=[8, 4],
-                          label="no prior, median"))  # fmt: skip
+                          label="no prior"))  # fmt: skip
     top = np.nanmax(np.concatenate([epochs, times.measured.values[prior]]))
     return {
         "title": "The 1/β law",

@@ -12,10 +12,10 @@ from grokkit.errors import SettingDropped, SettingError
 from grokkit.runtime.history import specs_of, to_history
 from grokkit.tasks import DistractorKind, tasks
 from grokkit.viz.one_run import headline
-from grokkit.viz.scene import Scene, axis, curve, epochs_axis, menu, numbers, slider
+from grokkit.viz.scene import Scene, axis, curve, epochs_axis, menu, numbers, panel, slider, still
 from grokkit.viz.style import Picture
 from grokkit.widgets.background import Background, when_its_cell_runs_again
-from grokkit.widgets.base import SceneWidget, still
+from grokkit.widgets.base import SceneWidget
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -74,7 +74,7 @@ class LiveTraining(SceneWidget):
         self.history: xr.Dataset | None = None
         self._before: xr.Dataset | None = None
         self._error: Exception | None = None
-        super().__init__({"controls": _controls(self.base)})
+        super().__init__(controls=_controls(self.base))
         self.draw()
         self.observe(self._changed, "state")
         self.on_msg(self._pressed)
@@ -294,17 +294,17 @@ def curves(
             return None
         return curve(name, one.epoch.values.tolist(), numbers(one[name].values[0]), **change)
 
-    def panel(title: str, unit: str, names: tuple[str, ...]) -> Scene:
+    def draw(title: str, unit: str, names: tuple[str, ...]) -> Scene:
         pale = {"width": 1, "opacity": 0.4, "label": None}
         marks = [line(before, name, **pale) for name in names]
         marks += [line(history, name) for name in names]
         every = [v for one in marks if one for v in one["y"] if v is not None]
         top = 1.04 if unit.startswith("share") else 1.08 * max(every, default=0) or 1
-        return {"title": title, "x": epochs_axis([0, epochs]), "height": 200,
-                "y": axis(unit, [-0.02 * top, numbers(top)]), "marks": marks}  # fmt: skip
+        up = axis(unit, -0.02 * top, numbers(top))
+        return panel(title, epochs_axis([0, epochs]), up, marks, height=200)
 
     words = "Nothing trained yet: press Start" if history is None else headline(history)
-    rows = [[panel(title, *of) for title, of in SHOWN.items()]]
+    rows = [[draw(title, *of) for title, of in SHOWN.items()]]
     return {"headline": words, "below": below, "rows": rows, "spoken": False}
 
 

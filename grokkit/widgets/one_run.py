@@ -1,6 +1,6 @@
 """Widgets 2, 3 and 6: recorded runs at any of their epochs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,8 +22,9 @@ from grokkit.viz.scene import (
     mark,
     menu,
     numbers,
+    panel,
     slider,
-)
+)  # fmt: skip
 from grokkit.viz.style import GREY, INK, LOOKS, VARIABLES
 from grokkit.widgets.base import SceneWidget
 
@@ -35,86 +36,85 @@ _TELLING = ("arm", "kl_strength", "weight_decay", "learning_rate", "seed")
 
 
 class _Runs:
-    """Some runs, and what the scenes of all three widgets have in common."""
+    """Some runs, and what the scenes of all three widgets have in common.
+
+    Args:
+        history: the runs; None for the recorded five of the classroom preset.
+        run: which of them is shown first.
+    """
 
     def __init__(self, history: "xr.Dataset | None", run: int) -> None:
         self.history = runs.load("classroom") if history is None else history
         count = self.history.sizes.get("run", 1)
         check_int("run", run, 0, count - 1)
         self.first = run
-        self.each = [one_run(self.history, number) for number in range(count)]
-        self.ends = self.by_run(lambda one: [0, max(int(one.epoch.values[-1]), 1)])
+        self.every = [one_run(self.history, number) for number in range(count)]
+        self.epochs = self.each(lambda one: one.epoch.values.tolist())
+        self.last = self.each(lambda one: int(one.epoch.values[-1]))
+        self.ends = self.each(lambda one: [0, max(int(one.epoch.values[-1]), 1)])
+        self.words = self.each(lambda one: describe(one, end=False))
 
-    def by_run(self, of: "Callable[[xr.Dataset], Any]") -> dict[str, Any]:
+    def each(self, of: "Callable[[xr.Dataset], Any]") -> dict[str, Any]:
         """Something of the run that is chosen."""
-        return by("run", (of(one) for one in self.each))
+        return by("run", map(of, self.every))
 
-    def variable(self, name: str, least: float | None = None) -> dict[str, Any]:
-        """A variable of the run that is chosen, over its epochs; nothing below a least value."""
-        return self.by_run(
-            lambda one: numbers(one[name] if least is None else one[name].where(one[name] > least))
-        )
+    def now(self, of: "Callable[[xr.Dataset], Iterable[Any]]") -> dict[str, Any]:
+        """Something of the run that is chosen, at the epoch that is."""
+        return self.each(lambda one: by("epoch", of(one)))
+
+    def form(self, name: str, form: str) -> dict[str, Any]:
+        """A variable at the epoch that is chosen, as text."""
+        return self.now(lambda one: (form.format(v) for v in one[name].values.tolist()))
+
+    def curve(self, name: str, **change: Any) -> Scene:
+        """A variable over the epochs; a log axis has no place for what is not above 0."""
+        least = 0 if name not in VARIABLES or VARIABLES[name].log else -np.inf
+        values = self.each(lambda one: numbers(one[name].where(one[name] > least)))
+        if name in VARIABLES:
+            return curve(name, get("epochs"), values, **change)
+        return mark("line", x=get("epochs"), y=values, **change)
+
+    def top(self, name: str) -> dict[str, Any]:
+        """An axis from 0 that fits a variable."""
+        return self.each(lambda one: [0, numbers(max(1.05 * float(one[name].max()), 1e-3))])
 
     def menu(self, **more: Any) -> Scene:
         """The menu of runs, not to be seen where there is only one."""
-        return menu("run", "run", self._names(), self.first, hidden=len(self.each) == 1, **more)
+        return menu("run", "run", self._names(), self.first, hidden=len(self.every) == 1, **more)
 
     def slider(self, name: str, label: str, epoch: float, **more: Any) -> Scene:
         """A slider over the records of the run that is chosen; first near an epoch."""
-        records = self.each[self.first].epoch.values
-        index = int(np.abs(records - epoch).argmin())
-        epochs = self.by_run(lambda one: one.epoch.values.tolist())
-        return slider(name, label, epochs, index, **more)
+        records = self.every[self.first].epoch.values
+        return slider(name, label, self.epochs, int(np.abs(records - epoch).argmin()), **more)
 
     def scrubber(self) -> list[Scene]:
-        """The menu and the slider; it begins where the run has memorised."""
-        memorised = phase_borders(self.each[self.first]).values[0]
-        begin = 0.0 if memorised != memorised else float(memorised)
-        return [self.menu(), self.slider("epoch", "epoch", begin, play=True)]
+        """The menu and a slider that begins where the run has memorised."""
+        memorised = np.nan_to_num(phase_borders(self.every[self.first]).values[0])
+        return [self.menu(), self.slider("epoch", "epoch", float(memorised), play=True)]
 
-    def limits(self, *names: str, least: float = 0, room: float = 1.05) -> dict[str, Any]:
-        """The ends of an axis that fits variables, for each run."""
-
-        def ends(one: "xr.Dataset") -> list[float]:
-            there = [one[name].values for name in names if name in one]
-            high = np.nanmax(np.concatenate([part.ravel() for part in there]))
-            return [least, max(room * float(high), least + 1e-3)]
-
-        return self.by_run(ends)
+    def accuracy(self) -> Scene:
+        """A panel: what the run gets right, with the epoch marked."""
+        lines = [self.curve(f"{part}_accuracy") for part in ("train", "test")]
+        marks = [*lines, mark("cursor", x=at("epoch"))]
+        across, up = epochs_axis(self.ends), axis("share of right answers", -0.02, 1.04)
+        return panel("What it gets right", across, up, marks)
 
     def _names(self) -> list[str]:
-        history, count = self.history, len(self.each)
-        telling = [
-            name
-            for name in _TELLING
-            if count > 1 and name in history.coords and len(set(history[name].values.tolist())) > 1
+        known = {
+            name: self.history[name].values for name in _TELLING if name in self.history.coords
+        }
+        known = {n: v.tolist() for n, v in known.items() if v.ndim and len(set(v.tolist())) > 1}
+        if "arm" in known:  # an arm's name says what else is different
+            known = {name: values for name, values in known.items() if name in ("arm", "seed")}
+
+        def words(name: str, value: Any) -> str:
+            plain = {"kl_strength": "β"}.get(name, name.replace("_", " "))
+            return value if name == "arm" else f"{plain} {value:g}"
+
+        return [
+            ", ".join(words(n, v[number]) for n, v in known.items()) or f"run {number}"
+            for number in range(len(self.every))
         ]
-        if "arm" in telling:  # an arm's name says what else is different
-            telling = [name for name in telling if name in ("arm", "seed")]
-
-        def words(number: int) -> str:
-            values = [(name, history[name].values.tolist()[number]) for name in telling]
-            parts = [
-                str(value) if name == "arm" else f"{name.replace('_', ' ')} {value:g}"
-                for name, value in values
-            ]
-            return ", ".join(parts).replace("kl strength", "β") or f"run {number}"
-
-        return [words(number) for number in range(count)]
-
-
-def _accuracy(some: _Runs) -> Scene:
-    """What the run gets right, with the epoch marked."""
-    lines = [
-        curve(name, get("epochs"), some.variable(name))
-        for name in ("train_accuracy", "test_accuracy")
-    ]
-    return {
-        "title": "What it gets right",
-        "x": epochs_axis(some.ends),
-        "y": axis("share of right answers", -0.02, 1.04),
-        "marks": [*lines, mark("cursor", x=at("epoch"))],
-    }
 
 
 # --- widget 3: the run at one epoch -------------------------------------------------------
@@ -141,46 +141,33 @@ class RunScrubber(SceneWidget):
     def __init__(self, history: "xr.Dataset | None" = None, run: int = 0) -> None:
         some = _Runs(history, run)
         self.history = some.history
-        measured = "score_gradient_max" if "score_gradient_max" in self.history else ""
-        measured = measured or "score_gradient"
         bounded = "starvation_bound" in self.history
-        largest = "largest " if bounded else ""
-        allows = ", where (4) allows {bound}" if bounded else ", its bounds not recorded"
+        measured = "score_gradient_max" if "score_gradient_max" in self.history else ""
+        measured = measured or "score_gradient"  # what a recording without bounds has instead
+        gradient = "score gradient {gradient}, its bounds not recorded"
+        if bounded:
+            gradient = "largest score gradient {gradient}, where (4) allows {bound}"
+        words = {
+            "phase": some.now(
+                lambda one: (f"{p:.0f} ({PHASES[int(p)]})" for p in phase_labels(one).values)
+            ),
+            "train": some.form("train_accuracy", "{:.0%}"),
+            "test": some.form("test_accuracy", "{:.0%}"),
+            "kl": some.form("kl", "{:.2f}"),
+            "gradient": some.form(measured, "{:.2g}"),
+            "which": some.words,
+        }
+        if bounded:
+            words["bound"] = some.form("starvation_bound", "{:,.3g}")
         super().__init__(
-            {
-                "controls": some.scrubber(),
-                "data": {"epochs": some.by_run(lambda one: one.epoch.values.tolist())},
-                "headline": "Epoch {epoch}, phase {phase}: {train} of the train answers right, "
-                "{test} of the unseen",
-                "below": f"{largest}score gradient {{gradient}}{allows}; {{run_words}}",
-                "words": {
-                    "phase": some.by_run(
-                        lambda one: by(
-                            "epoch",
-                            (f"{p} ({PHASES[p]})" for p in phase_labels(one).values.astype(int)),
-                        )
-                    ),
-                    "train": _percent(some, "train_accuracy"),
-                    "test": _percent(some, "test_accuracy"),
-                    "kl": _short(some, "kl", "{:.2f}"),
-                    "gradient": _short(some, measured, "{:.2g}"),
-                    **({"bound": _short(some, "starvation_bound", "{:.2g}")} if bounded else {}),
-                    "run_words": some.by_run(lambda one: describe(one, end=False)),
-                },
-                "rows": [[_attention(some), _accuracy(some), _gradient(some, measured)]],
-            }
+            controls=some.scrubber(),
+            data={"epochs": some.epochs},
+            headline="Epoch {epoch}, phase {phase}: {train} of the train answers right, {test} of "
+            "the unseen",
+            below=f"{gradient}; {{which}}",
+            words=words,
+            rows=[[_attention(some), some.accuracy(), _gradient(some, measured)]],
         )
-
-
-def _percent(some: _Runs, name: str) -> dict[str, Any]:
-    return some.by_run(lambda one: by("epoch", (f"{v:.0%}" for v in one[name].values)))
-
-
-def _short(some: _Runs, name: str, form: str) -> dict[str, Any]:
-    def words(value: float) -> str:
-        return f"{value:,.0f}" if abs(value) >= 10 else form.format(value)
-
-    return some.by_run(lambda one: by("epoch", map(words, one[name].values.tolist())))
 
 
 def _attention(some: _Runs) -> Scene:
@@ -188,57 +175,45 @@ def _attention(some: _Runs) -> Scene:
         spec = specs_of(one)[0]
         return spec.task.build(spec.seed).train.oracle.double().mean(dim=0).numpy()
 
-    each = [oracle(one) for one in some.each]  # a run joined to longer ones is padded
-    masses = [
-        one.attention_mass.mean("head").values[:, : len(o)]
-        for one, o in zip(some.each, each, strict=True)
-    ]
-    on, off = LOOKS["structure"].color, GREY
-    return {
-        "title": "Where it looks",
-        "x": axis(
-            "position",
-            by("run", ([-0.6, len(o) - 0.4] for o in each)),
-            ticks=by("run", ([[j, str(j)] for j in range(len(o) - 1)] + [[len(o) - 1, "="]]
-                             for o in each)),
-        ),
-        "y": axis("share of attention", 0, 1),
-        "says": "KL {kl} nats; green: the informative positions",
-        "grow": 0.85,
-        "marks": [
-            mark("bars", x=by("run", (list(range(len(o))) for o in each)), width=0.75,
-                 y=by("run", (by("epoch", numbers(mass, 3)) for mass in masses)),
-                 color=by("run", ([on if share > 0 else off for share in o] for o in each))),
-            mark("dash", x=by("run", (np.flatnonzero(o > 0).tolist() for o in each)), half=0.42,
-                 y=by("run", (numbers(o[o > 0]) for o in each)), width=3, color=INK,
-                 label="oracle (green: informative)"),
-            mark("words", x=by("run", (len(o) - 0.5 for o in each)), y=0.96, anchor="end",
-                 text="KL {kl} nats"),
-        ],
-    }  # fmt: skip
+    each = [oracle(one) for one in some.every]
+    # A run joined to longer ones is padded.
+    mean = [one.attention_mass.mean("head").values for one in some.every]
+    masses = [mass[:, : len(o)] for mass, o in zip(mean, each, strict=True)]
+    colors = [[LOOKS["structure"].color if share > 0 else GREY for share in o] for o in each]
+    names = [[[j, "=" if j == len(o) - 1 else str(j)] for j in range(len(o))] for o in each]
+    marks = [
+        mark("bars", x=by("run", (list(range(len(o))) for o in each)), width=0.75,
+             y=by("run", (by("epoch", numbers(m, 3)) for m in masses)), color=by("run", colors)),
+        mark("dash", x=by("run", (np.flatnonzero(o > 0).tolist() for o in each)), half=0.42,
+             y=by("run", (numbers(o[o > 0]) for o in each)), width=3, color=INK,
+             label="oracle (green: informative)"),
+        mark("words", x=by("run", (len(o) - 0.5 for o in each)), y=0.96, anchor="end",
+             text="KL {kl} nats"),
+    ]  # fmt: skip
+    positions = by("run", ([-0.6, len(o) - 0.4] for o in each))
+    across = axis("position", positions, ticks=by("run", names))
+    said = "KL {kl} nats; the informative positions are green"
+    up = axis("share of attention", 0, 1)
+    return panel("Where it looks", across, up, marks, says=said, grow=0.85)
 
 
 def _gradient(some: _Runs, measured: str) -> Scene:
-    names = [name for name in (*BOUNDS, measured) if name in some.history]
+    bounds = {name: of for name, of in BOUNDS.items() if name in some.history}
     lines = [
-        mark("line", x=get("epochs"), y=some.variable(name, 0), label=BOUNDS[name][0], width=1.2,
-             dash=BOUNDS[name][1], color=INK)
-        for name in names[:-1]
-    ]  # fmt: skip
-    look = {"color": LOOKS["gradient"].color, "width": 2.2, "label": "measured"}
-    lines.append(mark("line", x=get("epochs"), y=some.variable(measured, 0), **look))
+        some.curve(name, label=label, dash=dash, width=1.2, color=INK)
+        for name, (label, dash) in bounds.items()
+    ]
+    look = {"color": LOOKS["gradient"].color, "width": 2.2, "label": "measured", "dash": None}
+    values = some.curve(measured, **look)
 
     def ends(one: "xr.Dataset") -> list[float]:
-        values = np.concatenate([one[name].values.ravel() for name in names])
-        values = values[np.isfinite(values) & (values > 0)]
-        return numbers([0.7 * values.min(), 1.5 * values.max()])
+        every = np.concatenate([one[name].values.ravel() for name in (*bounds, measured)])
+        every = every[np.isfinite(every) & (every > 0)]
+        return numbers([0.7 * every.min(), 1.5 * every.max()])
 
-    return {
-        "title": "What pulls at attention",
-        "x": epochs_axis(some.ends),
-        "y": axis("|∂L/∂l| (nats; log)", some.by_run(ends), scale="log"),
-        "marks": [*lines, mark("cursor", x=at("epoch"))],
-    }
+    up = axis("|∂L/∂l| (nats; log)", some.each(ends), scale="log")
+    marks = [*lines, values, mark("cursor", x=at("epoch"))]
+    return panel("What pulls at attention", epochs_axis(some.ends), up, marks)
 
 
 # --- widget 2: the plane of Theorem 4.3 ---------------------------------------------------
@@ -265,56 +240,51 @@ class ConditionPlane(SceneWidget):
     """
 
     def __init__(
-        self,
-        history: "xr.Dataset | None" = None,
-        run: int = 0,
-        *,
-        gamma: float | None = None,
-        r_max: float | int | None = None,
-    ) -> None:
+        self, history: "xr.Dataset | None" = None, run: int = 0, *,
+        gamma: float | None = None, r_max: float | int | None = None,
+    ) -> None:  # fmt: skip
         for name, value in (("gamma", gamma), ("r_max", r_max)):
             if value is not None:
                 check_number(name, float(value), strict=True)
         some = _Runs(history, run)
         self.history = some.history
-        seen = [hindsight_conditions(one) for one in some.each]
-        limits = [
+        whole = hindsight_conditions(self.history)
+        count = range(len(some.every))
+        seen = [whole.isel(run=number) if "run" in whole.dims else whole for number in count]
+        known = [
             (float(s.gamma if gamma is None else gamma), float(s.r_max if r_max is None else r_max))
             for s in seen
         ]
-        both = list(zip(some.each, limits, strict=True))
+        verdicts = map(_verdicts, some.every, known)
         super().__init__(
-            {
-                "controls": some.scrubber(),
-                "data": {
-                    "epochs": some.by_run(lambda one: one.epoch.values.tolist()),
-                    "norm": some.variable("mlp_norm"),
-                    "mass": some.by_run(
-                        lambda one: numbers(np.maximum(one.min_informative_mass, LEAST_MASS))
-                    ),
-                },
-                "headline": "Epoch {epoch}: {holds}; {test} of the unseen answers right",
-                "below": "{origin}; {run_words}",
-                "words": {
-                    "holds": by(
-                        "run", (by("epoch", _verdicts(one, *known)) for one, known in both)
-                    ),
-                    "test": _percent(some, "test_accuracy"),
-                    "origin": by("run", (_where_from(gamma, r_max, one) for one in seen)),
-                    "run_words": some.by_run(lambda one: describe(one, end=False)),
-                },
-                "rows": [[_plane(both), _accuracy(some)]],
-            }
+            controls=some.scrubber(),
+            data={
+                "epochs": some.epochs,
+                "norm": some.each(lambda one: numbers(one.mlp_norm)),
+                "mass": some.each(
+                    lambda one: numbers(np.maximum(one.min_informative_mass, LEAST_MASS))
+                ),
+            },
+            headline="Epoch {epoch}: {holds}; {test} of the unseen answers right",
+            below="{origin}; {which}",
+            words={
+                "holds": by("run", (by("epoch", each) for each in verdicts)),
+                "test": some.form("test_accuracy", "{:.0%}"),
+                "origin": by("run", (_where_from(gamma, r_max, one) for one in seen)),
+                "which": some.words,
+            },
+            rows=[[_plane(some, known), some.accuracy()]],
         )
 
 
-def _verdicts(one: "xr.Dataset", gamma: float, r_max: float) -> list[str]:
+def _verdicts(one: "xr.Dataset", known: tuple[float, float]) -> list[str]:
     """Which of the two conditions hold at each epoch, as far as their thresholds are known."""
 
     def words(name: str, holds: bool, threshold: float) -> str:
-        known = "holds" if holds else "does not hold"
-        return f"{name} {'is not known' if np.isnan(threshold) else known}"
+        seen = "holds" if holds else "does not hold"
+        return f"{name} {'is not known' if np.isnan(threshold) else seen}"
 
+    gamma, r_max = known
     pairs = zip(one.min_informative_mass.values, one.mlp_norm.values, strict=True)
     return [
         f"{words('B', mass >= gamma, gamma)}, {words('N', norm <= r_max, r_max)}"
@@ -336,54 +306,45 @@ def _where_from(gamma: float | None, r_max: float | int | None, seen: "xr.Datase
     return words
 
 
-def _plane(both: "list[tuple[xr.Dataset, tuple[float, float]]]") -> Scene:
-    green, amber = LOOKS["structure"].color, LOOKS["norm"].color
-    gammas, radii = (by("run", (numbers(one[i]) for _, one in both)) for i in (0, 1))
-
-    def known(place: int, *marks: Any) -> list[dict[str, Any]]:
-        """Marks of a threshold, for the runs that have one."""
-        there = [not np.isnan(limits[place]) for _, limits in both]
+def _plane(some: _Runs, known: list[tuple[float, float]]) -> Scene:
+    def threshold(
+        place: int, side: str, way: str, color: str, label: str, dash: Any
+    ) -> list[Scene]:
+        """The region of a condition and its border, for the runs whose threshold is known."""
+        limits = by("run", (numbers(one[place]) for one in known))
+        marks = [
+            mark("area", **{side: limits}, color=color, opacity=0.15),
+            mark("rule", **{way: limits}, color=color, label=label, dash=dash),
+        ]
+        there = [not np.isnan(one[place]) for one in known]
         return [by("run", (one if here else None for here in there)) for one in marks]
 
-    rights = [
-        1.08 * max(float(one.mlp_norm.max()), 0.0 if np.isnan(r) else r) for one, (_, r) in both
-    ]
-    return {
-        "title": "Where the run is",
-        "x": axis(VARIABLES["mlp_norm"].label, by("run", ([0, numbers(r)] for r in rights))),
-        "y": axis("least mass on I* (log)", LEAST_MASS, 1.3, "log"),
-        "grow": 1.4,
-        "height": 260,
-        "says": "{holds} at epoch {epoch}",
-        "marks": [
-            *known(
-                0,
-                mark("area", y0=gammas, color=green, opacity=0.14),
-                mark("rule", y=gammas, color=green, label="B: γ or more"),
-            ),
-            *known(
-                1,
-                mark("area", x1=radii, color=amber, opacity=0.16),
-                mark("rule", x=radii, color=amber, dash=[6, 3], label="N: r_max or less"),
-            ),
-            mark("line", x=get("norm"), y=get("mass"), color=INK, width=1, opacity=0.35),
-            mark("line", x=get("norm"), y=get("mass"), color=INK, width=2, upto="epoch"),
-            mark("dots", x=by("run", (numbers(one.mlp_norm[:1]) for one, _ in both)),
-                 y=by("run", (numbers(one.min_informative_mass[:1]) for one, _ in both)),
-                 color=INK, fill="white", size=4, label="start"),
-            mark("dots", x=by("run", (by("epoch", numbers(one.mlp_norm.values[:, None]))
-                                      for one, _ in both)),
-                 y=by("run", (by("epoch", numbers(np.maximum(one.min_informative_mass.values,
-                                                             LEAST_MASS)[:, None]))
-                              for one, _ in both)),
-                 color=LOOKS["test"].color, size=7, label="this epoch"),
-        ],
-    }  # fmt: skip
+    walk = {"x": get("norm"), "y": get("mass"), "color": INK}
+    start = {
+        name: some.each(lambda one, of=of: numbers(one[of][:1]))
+        for name, of in (("x", "mlp_norm"), ("y", "min_informative_mass"))
+    }
+    marks = [
+        *threshold(0, "y0", "y", LOOKS["structure"].color, "B: γ or more", None),
+        *threshold(1, "x1", "x", LOOKS["norm"].color, "N: r_max or less", [6, 3]),
+        mark("line", **walk, width=1, opacity=0.35),
+        mark("line", **walk, width=2, upto="epoch"),
+        mark("dots", **start, color=INK, fill="white", label="start"),
+        mark("dots", x=get("norm", "epoch"), y=get("mass", "epoch"), size=7, label="this epoch",
+             color=LOOKS["test"].color),
+    ]  # fmt: skip
+    rights = by("run", (
+        [0, numbers(1.08 * np.nanmax([float(one.mlp_norm.max()), r]))]
+        for one, (_, r) in zip(some.every, known, strict=True)
+    ))  # fmt: skip
+    up = axis("least mass on I* (log)", LEAST_MASS, 1.3, "log")
+    across, said = axis(VARIABLES["mlp_norm"].label, rights), "at epoch {epoch}: {holds}"
+    return panel("Where the run is", across, up, marks, says=said, grow=1.4, height=260)
 
 
 # --- widget 6: the borders of the phases, by eye ------------------------------------------
 
-LABELS = ("2 plateau begins", "3 resurgence begins", "4 grokking begins")
+LABELS = {2: "2 plateau begins", 3: "3 resurgence begins", 4: "4 grokking begins"}
 
 
 class PhaseFinder(SceneWidget):
@@ -403,100 +364,78 @@ class PhaseFinder(SceneWidget):
         some = _Runs(history, run)
         self.history = some.history
         # A quarter, a half and three quarters of the way along the picture's log axis.
-        records = some.each[run].epoch.values
+        records = some.every[run].epoch.values
         places = np.expm1(np.quantile(np.log1p(records), [0.25, 0.5, 0.75]))
-        names = [f"border{number}" for number in (2, 3, 4)]
-        rules = [phase_borders(one).values for one in some.each]
-        compared = [
-            f"{border}: {{rule{number}}}, you said {{border{number}}}"
-            for border, number in zip(BORDERS, (2, 3, 4), strict=True)
-        ]
-        button = {"name": "reveal", "kind": "toggle", "label": "Show the rule's", "index": 0,
-                  "labels": ["hidden", "shown"],
-                  "tip": "Compare with grokkit.diagnostics.phase_borders"}  # fmt: skip
+        rules = np.array([phase_borders(one).values for one in some.every])
+        button = {
+            "name": "reveal", "kind": "toggle", "label": "Show the rule's", "index": 0,
+            "labels": ["hidden", "shown"], "tip": "Compare with grokkit.diagnostics.phase_borders",
+        }  # fmt: skip
+        compared = "; ".join(
+            f"{border}: {{rule{phase}}}, you said {{border{phase}}}"
+            for border, phase in zip(BORDERS, LABELS, strict=True)
+        )
+        when = np.where(np.isnan(rules), "not reached", np.char.mod("%d", np.nan_to_num(rules)))
         super().__init__(
-            {
-                "controls": [
-                    some.menu(sets=[{"reveal": 0}] * len(some.each)),
-                    button,
-                    *(
-                        some.slider(name, label, float(place))
-                        for name, label, place in zip(names, LABELS, places, strict=True)
-                    ),
-                ],
-                "ordered": names,
-                "data": {"epochs": some.by_run(lambda one: one.epoch.values.tolist())},
-                "headline": by("reveal", ["Where do plateau, resurgence and grokking begin?",
-                                          "The borders of the rule (dotted) and yours (solid)"]),
-                "below": by("reveal", ["move the three borders, then compare; {run_words}",
-                                       ";  ".join(compared)]),
-                "words": {
-                    "run_words": some.by_run(lambda one: describe(one, end=False)),
-                    **{
-                        f"rule{number}": by("run", ("not reached" if np.isnan(one[place])
-                                                    else f"{one[place]:,.0f}" for one in rules))
-                        for place, number in enumerate((2, 3, 4))
-                    },
-                },
-                "rows": _phase_rows(some, names, rules),
-            }
+            controls=[
+                some.menu(sets=[{"reveal": 0}] * len(some.every)),
+                button,
+                *(
+                    some.slider(f"border{phase}", label, place)
+                    for (phase, label), place in zip(LABELS.items(), places, strict=True)
+                ),
+            ],
+            ordered=[f"border{phase}" for phase in LABELS],
+            data={"epochs": some.epochs},
+            headline=by("reveal", ["Where do plateau, resurgence and grokking begin?",
+                                   "The borders of the rule (dotted) and yours (solid)"]),
+            below=by("reveal", ["move the three borders, then compare; {which}", compared]),
+            words={
+                "which": some.words,
+                **{f"rule{p}": by("run", when[:, p - 2].tolist()) for p in LABELS},
+            },
+            rows=_phase_rows(some, rules),
         )  # fmt: skip
 
 
-def _phase_rows(some: _Runs, names: list[str], rules: list[np.ndarray]) -> list[list[Scene]]:
-    first = some.by_run(lambda one: int(one.epoch.values[one.epoch.values > 0].min(initial=10**9)))
+def _phase_rows(some: _Runs, rules: np.ndarray) -> list[list[Scene]]:
+    first = some.each(lambda one: int(one.epoch.values[one.epoch.values > 0].min(initial=10**9)))
     epochs = epochs_axis(some.ends, first)
     hidden = epochs | {"label": "", "ticks": []}
-    ends = [float(one.epoch.values[-1]) for one in some.each]
-    yours = [0, *map(at, names), some.by_run(lambda one: float(one.epoch.values[-1]))]
-    known = [
-        [0.0, *np.where(np.isnan(rule), end, rule).tolist(), end]
-        for rule, end in zip(rules, ends, strict=True)
-    ]
-    theirs = [by("run", (one[place] for one in known)) for place in range(5)]
+    yours = [0, *(at(f"border{phase}") for phase in LABELS), some.last]
+    ends = np.array([one.epoch.values[-1] for one in some.every])
+    known = np.where(np.isnan(rules), ends[:, None], rules)
+    theirs = [0, *(by("run", column.tolist()) for column in known.T), some.last]
 
-    def strip(edges: list[Any], low: int) -> list[dict[str, Any]]:
+    def strip(edges: list[Any], low: int) -> list[Scene]:
+        shade = (LOOKS["train"].color, GREY)
         return [
-            mark("area", x0=edges[phase - 1], x1=edges[phase], y0=low, y1=low + 0.9,
-                 color=(LOOKS["train"].color, GREY)[phase % 2], opacity=0.25,
-                 text=f"{phase} {PHASES[phase]}")
-            for phase in PHASES
+            mark("area", x0=edges[p - 1], x1=edges[p], y0=low, y1=low + 0.9, opacity=0.25,
+                 color=shade[p % 2], text=f"{p} {PHASES[p]}")
+            for p in PHASES
         ]  # fmt: skip
 
+    def rule(place: int) -> dict[str, Any]:
+        """The rule's border where it is revealed and the run has reached it."""
+        lines = (mark("rule", x=x, dash=[2, 3], color=INK) for x in rules[:, place].tolist())
+        there = (None if np.isnan(one["x"]) else one for one in lines)
+        return by("reveal", [None, by("run", there)])
+
+    borders = [mark("rule", x=edge, color=INK) for edge in yours[1:-1]]
+    borders += [rule(place) for place in range(len(LABELS))]
     shown = [by("reveal", [None, one]) for one in strip(theirs, 0)]
-    question = by("reveal", [mark("words", x=yours[-1], y=0.45, text="?", shift=[-12, 0]), None])
-    lines = [mark("rule", x=at(name), color=INK) for name in names]
-    dotted = [
-        by("reveal", [None, by("run", (None if np.isnan(rule[place]) else
-                                       mark("rule", x=float(rule[place]), dash=[2, 3], color=INK)
-                                       for rule in rules))])
-        for place in range(3)
-    ]  # fmt: skip
-    accuracies = [
-        name
-        for name in ("train_accuracy", "test_accuracy", "unmirrored_accuracy")
-        if name in some.history
-    ]
-
-    def over(title: str, label: str, domain: Any, height: int, *variables: str) -> Scene:
-        curves = [curve(name, get("epochs"), some.variable(name)) for name in variables]
-        last = title == "The norm of the MLP"
-        return {"title": title, "x": epochs if last else hidden, "height": height,
-                "y": axis(label, domain), "marks": [*curves, *lines, *dotted]}  # fmt: skip
-
-    strips = {
-        "title": "Phases",
-        "x": hidden,
-        "y": axis("", 0, 2, ticks=[[0.45, "rule"], [1.45, "you"]]),
-        "height": 92,
-        "says": by("reveal", ["you: {border2}, {border3}, {border4}", "; ".join(
-            f"{who}: {', '.join(f'{{{name}{number}}}' for number in (2, 3, 4))}"
-            for who, name in (("you", "border"), ("the rule", "rule")))]),
-        "marks": [*strip(yours, 1), question, *shown],
-    }  # fmt: skip
+    question = by("reveal", [mark("words", x=some.last, y=0.45, text="?", shift=[-12, 0]), None])
+    who = axis("", 0, 2, ticks=[[0.45, "rule"], [1.45, "you"]])
+    yours_said = "you: {border2}, {border3}, {border4}"
+    said = by("reveal", [yours_said, yours_said + "; the rule: {rule2}, {rule3}, {rule4}"])
+    right = [n for n in ("train_accuracy", "test_accuracy", "unmirrored_accuracy")
+             if n in some.history]  # fmt: skip
     return [
-        [strips],
-        [over("What it gets right", "right answers", [-0.02, 1.06], 190, *accuracies)],
-        [over("How far from the oracle it looks", "nats", some.limits("kl"), 130, "kl")],
-        [over("The norm of the MLP", "norm", some.limits("mlp_norm"), 150, "mlp_norm")],
-    ]
+        [panel("Phases", hidden, who, [*strip(yours, 1), question, *shown], says=said, height=92)],
+        [panel("What it gets right", hidden, axis("right answers", -0.02, 1.06),
+               [*map(some.curve, right), *borders], height=190)],
+        [panel("How far from the oracle it looks", hidden, axis("nats", some.top("kl")),
+               [some.curve("kl"), *borders], height=110)],
+        [panel("The norm of the MLP", epochs, axis("norm", some.top("mlp_norm")),
+               [some.curve("mlp_norm"), *borders], height=140)],
+    ]  # fmt: skip

@@ -108,7 +108,7 @@ class PathwayPicker(SceneWidget):
         there = list(every)
         first = there[max(0, len(there) - 2)] if placement is None else placement
         check_choice("placement", first, tuple(there))
-        super().__init__(_scene(history, every, there.index(first)))
+        super().__init__(**_scene(history, every, there.index(first)))
 
 
 def _scene(history: "xr.Dataset", every: "dict[NormPlacement, np.ndarray]", first: int) -> Scene:

@@ -126,7 +126,7 @@ class RoutingPlayground(SceneWidget):
 
     def __init__(self, routing: Routing | None = None) -> None:
         self._start = routing or Routing()
-        super().__init__(_scene(self._start, examples=routing is None))
+        super().__init__(**_scene(self._start, examples=routing is None))
 
     @property
     def routing(self) -> Routing:

@@ -195,6 +195,7 @@ function draw(mark, pick, index, X, Y, box) {
   const get = Object.fromEntries(Object.entries(mark).map(([key, v]) => [key, pick(v)]));
   const fit = (v, S, edge) => v == null ? edge : Math.min(Math.max(S.place(v), -1e4), 1e4);
   let { x, y } = get;
+  const many = v => Array.isArray(v) ? v : [v];
   switch (mark.mark) {
     case "line": {
       if (get.round) [x, y] = [x, y].map(v => around(v.length, get.round).map(j => v[j]));
@@ -204,8 +205,9 @@ function draw(mark, pick, index, X, Y, box) {
     case "dots":
       return `<g style="fill:${ink(get.fill ?? get.color)};stroke:${ink(get.edge ?? get.color)}"`
         + ` stroke-width="1.5"${get.opacity ? ` opacity="${get.opacity}"` : ""}>`
-        + x.map((v, j) => v == null || y[j] == null ? ""
-          : SHAPES[get.shape ?? "o"](X.place(v), Y.place(y[j]), get.size ?? 4)).join("") + "</g>";
+        + many(x).map((v, j) => v == null || many(y)[j] == null ? ""
+          : SHAPES[get.shape ?? "o"](X.place(v), Y.place(many(y)[j]), get.size ?? 4)).join("")
+        + "</g>";
     case "bars":
       return x.map((v, j) => {
         const color = Array.isArray(get.color) ? get.color[j] : get.color;
@@ -236,7 +238,7 @@ function draw(mark, pick, index, X, Y, box) {
         + `height="${box.h}" style="fill:var(--paper)" opacity=".65"/>`
         + `<path d="M${X.place(x)} 0V${box.h}" ${stroke({})}/>`;
     case "words": {
-      const list = Array.isArray(x) ? x : [x], at = Array.isArray(y) ? y : [y];
+      const list = many(x), at = many(y);
       const [dx, dy] = get.shift ?? [0, 0];
       return list.map((v, j) => {
         if (v == null || at[j] == null) return "";
