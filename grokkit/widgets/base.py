@@ -9,7 +9,7 @@ from typing import Any
 import anywidget
 import traitlets
 
-from grokkit.errors import check_choice
+from grokkit.errors import refuse
 from grokkit.viz.scene import Reader, Scene, still
 from grokkit.viz.style import Picture, png
 
@@ -59,12 +59,14 @@ class SceneWidget(anywidget.AnyWidget):
         """
         state = dict(self.state)
         for name, value in places.items():
-            check_choice("control", name, tuple(self.read.controls))
+            if name not in self.read.controls:
+                refuse("control", name, ", ".join(self.read.controls))
             control = self.read.controls[name]
             choices = Reader(self.scene, state).pick(control.get("values", control.get("labels")))
             if value not in choices and "labels" in control:
                 choices = Reader(self.scene, state).pick(control["labels"])
-            check_choice(name, value, tuple(choices))
+            if value not in choices:
+                refuse(name, value, ", ".join(map(str, choices)))
             state[name] = list(choices).index(value)
         self.state = state
 

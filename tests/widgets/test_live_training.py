@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import ipywidgets
 import numpy as np
 import pytest
+from grokkit.widgets.cells import when_its_cell_runs_again
 from IPython.core.interactiveshell import InteractiveShell
 
 from grokkit.engine import Trainer
@@ -17,7 +18,6 @@ from grokkit.runtime import train
 from grokkit.tasks import ModularTask, register_task, tasks
 from grokkit.widgets import LiveTraining
 from grokkit.widgets.background import Background
-from grokkit.widgets.cells import when_its_cell_runs_again
 from tests.widgets.conftest import SMALL
 
 
