@@ -285,7 +285,8 @@ def _verdicts(one: "xr.Dataset", known: tuple[float, float]) -> list[str]:
         return f"{name} {'is not known' if np.isnan(threshold) else seen}"
 
     gamma, r_max = known
-    pairs = zip(one.min_informative_mass.values, one.mlp_norm.values, strict=True)
+    names = ("min_informative_mass", "mlp_norm")
+    pairs = zip(*(one[name].values.tolist() for name in names), strict=True)
     return [
         f"{words('B', mass >= gamma, gamma)}, {words('N', norm <= r_max, r_max)}"
         for mass, norm in pairs
