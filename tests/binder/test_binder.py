@@ -3,6 +3,7 @@
 No image is built here; the two scripts are run in an environment of their own.
 """
 
+import importlib.util
 import json
 import os
 import re
@@ -40,6 +41,30 @@ def test_conda_brings_python_alone_and_torch_is_that_for_processors():
     assert "--extra-index-url https://download.pytorch.org/whl/cpu" in pip
     assert re.search(r"torch==[0-9.]+\+cpu$", pip, re.MULTILINE)
     assert "torchvision" not in text
+
+
+def badges_module():
+    spec = importlib.util.spec_from_file_location("badges", BINDER / "badges.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_badges_of_the_readme_come_from_one_address():
+    readme, project = ((ROOT / name).read_text("utf-8") for name in ("README.md", "pyproject.toml"))
+    module = badges_module()
+    assert len(module.MARKS.findall(readme)) == 1
+    assert module.written(readme, project) == readme, "run python binder/badges.py"
+    named = '[project]\nname = "grokkit"\n[project.urls]\nRepository = "https://github.com/a/b"\n'
+    text = module.written(readme, named)
+    for link in (
+        "mybinder.org/v2/gh/a/b/HEAD?labpath=",
+        "research.google.com/github/a/b/blob/main/",
+    ):
+        assert f"{link}{LANDING})" in text
+    assert module.written(text, project) == readme
+    assert module.badges('[project]\nname = "grokkit"\n') == ""
 
 
 @pytest.mark.parametrize("name", ["postBuild", "start"])
