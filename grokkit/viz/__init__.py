@@ -6,7 +6,7 @@ shows itself when it is the last value of a notebook cell, and says in words wha
 no open windows, nothing to close.
 """
 
-from grokkit.viz.attention import attention_bars, mass_bars
+from grokkit.viz.attention import mass_bars
 from grokkit.viz.curves import Line, lines, seed_curves
 from grokkit.viz.one_run import four_panels, headline, signals_of_a_run
 from grokkit.viz.rows import row_figure
@@ -17,7 +17,6 @@ __all__ = [
     "Line",
     "Look",
     "Picture",
-    "attention_bars",
     "four_panels",
     "headline",
     "lines",
