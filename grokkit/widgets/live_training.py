@@ -264,10 +264,12 @@ def _controls(base: RunSpec) -> list[Scene]:
              kinds.index(begin.get("distractors", "alphabet")), **live),
     ]  # fmt: skip
     for name, (label, values) in SETTINGS.items():
-        value = begin.get(name, 0)
-        allowed = sorted({*values, value})
+        kind = int if name == "seed" else float
+        allowed = sorted({*map(kind, values), kind(begin.get(name, 0))})
         labels = [f"{one:g}" for one in allowed]
-        controls.append(slider(name, label, allowed, allowed.index(value), labels=labels, **live))
+        controls.append(
+            slider(name, label, allowed, allowed.index(begin.get(name, 0)), labels=labels, **live)
+        )
     for name, tip in ACTS.items():
         button = {"name": name, "kind": "button", "label": name.capitalize(), "tip": tip}
         controls.append(button | live)
