@@ -206,7 +206,7 @@ def _gradient(some: _Runs, measured: str) -> Scene:
     look = {"color": LOOKS["gradient"].color, "width": 2.2, "label": "measured", "dash": None}
     values = some.curve(measured, **look)
 
-    def ends(one: "xr.Dataset") -> list[float]:
+    def ends(one: "xr.Dataset") -> list[float | int]:
         every = np.concatenate([one[name].values.ravel() for name in (*bounds, measured)])
         every = every[np.isfinite(every) & (every > 0)]
         return numbers([0.7 * every.min(), 1.5 * every.max()])
