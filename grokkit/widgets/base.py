@@ -66,7 +66,8 @@ class SceneWidget(anywidget.AnyWidget):
             if value not in choices and "labels" in control:
                 choices = Reader(self.scene, state).pick(control["labels"])
             if value not in choices:
-                refuse(name, value, ", ".join(map(str, choices)))
+                shown = [*choices[:6], "...", choices[-1]] if len(choices) > 8 else choices
+                refuse(name, value, ", ".join(map(str, shown)))
             state[name] = list(choices).index(value)
         self.state = state
 

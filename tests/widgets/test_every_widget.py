@@ -62,7 +62,7 @@ def test_every_control_is_named_and_changes_what_is_shown(widget: SceneWidget):
     ]  # fmt: skip
     for control in widget.scene["controls"]:
         assert control["label"]
-    assert len(set(shown)) > len(widget.scene["controls"])
+    assert len(set(shown)) >= max(2, len(widget.scene["controls"]))
 
 
 def test_a_notebook_keeps_the_still_its_words_and_the_scene(widget: SceneWidget):
