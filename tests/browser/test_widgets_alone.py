@@ -1,5 +1,6 @@
 """The widgets without a kernel: moved by mouse and by key, drawn at once, readable everywhere."""
 
+import importlib.util
 import json
 import os
 from collections.abc import Iterator
@@ -168,3 +169,24 @@ def test_it_plays_by_itself_and_stops_at_the_end(scenes: dict, page: Page):
     )
     page.get_by_role("button", name="Play: epoch").wait_for()
     assert slider.input_value() == slider.get_attribute("max")
+
+
+def test_on_the_site_a_widget_lives_from_what_its_output_holds(page: Page):
+    where = Path(__file__).parents[2] / "course" / "site" / "build.py"
+    spec = importlib.util.spec_from_file_location("site_build", where)
+    assert spec is not None and spec.loader is not None
+    site = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(site)
+    data, _ = MAKERS["PhaseFinder"]()._repr_mimebundle_()
+    cell = {"metadata": {}, "outputs": [{"output_type": "execute_result", "data": data}]}
+    assert site.describe_images(cell)
+    shown = cell["outputs"][0]["data"]["text/html"]
+    assert "PhaseFinder, at rest" in shown  # for who has no script
+    page.set_default_timeout(600_000)
+    page.set_content(f"<body>{shown}{site.widget_script()}</body>")
+    slider = page.locator("input[type=range]").first
+    slider.wait_for()
+    before = drawn(page)
+    slider.press("ArrowRight")
+    assert drawn(page) != before
+    assert page.locator("img").count() == 0
