@@ -90,7 +90,7 @@ def test_it_is_moved_by_key_and_by_mouse_and_quickly(name: str, scenes: dict, pa
     assert moved != before
     box = slider.bounding_box()
     assert box is not None
-    end = 0.2 if at > int(slider.get_attribute("max") or 0) / 2 else 0.9
+    end = 0.03 if at > int(slider.get_attribute("max") or 0) / 2 else 0.97
     page.mouse.click(box["x"] + end * box["width"], box["y"] + box["height"] / 2)
     assert drawn(page) != moved
     spent = np.array(page.evaluate(MOVES))
