@@ -12,6 +12,7 @@ from grokkit.viz.curves import Line, lines, seed_curves
 from grokkit.viz.one_run import four_panels, headline, signals_of_a_run
 from grokkit.viz.rows import row_figure
 from grokkit.viz.style import LOOKS, Look, Picture, png, style
+from grokkit.viz.wait_parts import wait_parts
 
 __all__ = [
     "LOOKS",
@@ -28,4 +29,5 @@ __all__ = [
     "seed_curves",
     "signals_of_a_run",
     "style",
+    "wait_parts",
 ]
