@@ -169,14 +169,14 @@ for name in ("dense", "lottery", "Bayesian", "lottery, oracle", "Bayesian, teach
 def right_under(sparsity):
     """The share of right answers of the trained network once it is pruned: train and test."""
     pruned = Parameters(trained.layout, trained.flat.detach().clone())
-    for name in prunable(trained.layout):
-        pruned[name][0] *= keep_largest(trained[name][0], sparsity)
+    data = spec.task.build(spec.seed)
     shares = []
-    for part in (spec.task.build(spec.seed).train, spec.task.build(spec.seed).test):
-        batch = Batch.of([part])
-        with torch.no_grad():
+    with torch.no_grad():
+        for name in prunable(trained.layout):
+            pruned[name][0] *= keep_largest(trained[name][0], sparsity)
+        for batch in (Batch.of([data.train]), Batch.of([data.test])):
             answers = Transformer(spec.model, batch, trained.layout.length)(pruned).logits
-        shares.append((answers.argmax(dim=-1) == batch.targets).float().mean().item())
+            shares.append((answers.argmax(dim=-1) == batch.targets).float().mean().item())
     return shares
 
 

@@ -1,7 +1,10 @@
 # %% [markdown]
 # # Evidence 07 · Tickets
 #
-# HEADER
+# What stands behind [lesson 07](../07_tickets.ipynb): how a mask is cut and what it does, who was given what,
+# all seven arms of the recorded race, a random mask as the control, and every claim with its verdict.
+#
+# *You need lesson 07. The code takes {{time 07}} of one core. Results stand open below.*
 
 # %%
 import tempfile
@@ -95,50 +98,7 @@ folder = tempfile.mkdtemp()
 mask = str(save_ticket(Ticket(kept), f"{folder}/by_hand.safetensors"))
 
 # %% [markdown]
-# ## 2. The race
-#
-# *Fresh weights of seed 0, one run under the mask (lottery), one with the KL prior and all its
-# weights (Bayesian), and one with neither (dense). Which of the three is the first to answer 95 %
-# of the unseen sums, and which is the last?*
-
-# %% tags=["nbval-ignore-output"]
-oracle = {"prior": "kl", "kl_strength": 1.0}
-race = {
-    "dense": grokkit.train(live.with_(epochs=1200)),
-    "lottery": grokkit.train(live.with_(epochs=1200, ticket=mask)),
-    "Bayesian": grokkit.train(live.with_(epochs=800, **oracle)),
-}
-colors = {"dense": "#262626", "lottery": "#BD8000", "Bayesian": "#008F68"}
-viz.lines(
-    [
-        viz.Line(h.epoch, h.test_accuracy[0], name, "test", {"color": colors[name]})
-        for name, h in race.items()
-    ],
-    title="The race of the paper, on one seed",
-    below="fresh weights of seed 0; the mask is that of seed 100, 80 % sparse",
-    x="epoch",
-    y="share of unseen pairs right",
-    ylim=(-0.02, 1.02),
-    height=3.6,
-)
-
-
-# %% tags=["nbval-ignore-output"]
-def when(history):
-    """The epoch of 95 % of the unseen; infinite if it did not come."""
-    epoch = grok_epoch(history, 0.95).item()
-    return np.inf if np.isnan(epoch) else epoch
-
-
-order = sorted(race, key=lambda name: when(race[name]))
-for name in order:
-    print(f"{name:9} {when(race[name]):,.0f}" if when(race[name]) < np.inf else f"{name:9} not yet")
-
-# %% [markdown]
-# As in the paper: the Bayesian ticket wins, and here by far. But look at who is *last*. The lottery
-# ticket loses to the network that inherited nothing at all! Whoever beats it has not shown much.
-#
-# ## 3. Who was given what?
+# ## 2. Who was given what?
 #
 # Before anyone is declared a winner, write down what each rival brings to the start:
 #
@@ -161,19 +121,6 @@ for name in order:
 # The last one is told to look where *the very network that the mask was cut from* looks. Both
 # inherit from the same source now; one inherits its weights' places, and the other its attention.
 
-# %% tags=["nbval-ignore-output"]
-teacher = {"prior": "teacher", "teacher": str(source), "kl_strength": 1.0}
-race["lottery, oracle"] = grokkit.train(live.with_(epochs=1200, ticket=mask, **oracle))
-race["Bayesian, teacher"] = grokkit.train(live.with_(epochs=800, **teacher))
-for name, h in race.items():
-    print(f"{name:18} {when(h):,.0f}" if when(h) < np.inf else f"{name:18} not yet")
-
-# %% tags=["nbval-ignore-output"]
-epoch = grok_epoch(race["lottery, oracle"], 0.95).item()
-
-# %% tags=["nbval-ignore-output"]
-epoch = grok_epoch(race["Bayesian, teacher"], 0.95).item()
-
 # %% [markdown]
 # Here are five fresh seeds of each, at a smaller learning rate and with five times as many epochs.
 # They all inherit from the same source.
@@ -195,31 +142,30 @@ for name in evidence.arms:
 # *mask*, cut to a fifth, does not. As to what is worth inheriting, the paper's answer stands, and
 # stands on better ground than its own experiment.
 #
-# ## 4. The control: is the mask any good?
+# ## 3. The control: is the mask any good?
 #
-# Yet something is fishy. In the recorded runs, nothing under a mask gets there without help. Not
-# the lottery ticket, not one that leaves attention whole, and not a **random** mask as sparse. We
-# asked whether the ticket is *better than random*, and the answer is "undecided", for neither has
-# arrived. Perhaps we cut too deep: 80 % is our own choice, since the paper does not tell us its
-# sparsity. So let us cut gently.
+# In the recorded runs nothing under a mask gets to 95 % without the oracle: not the lottery ticket, not one that
+# leaves attention whole, and not a **random** mask as sparse. So whether the ticket is better than random stays
+# open there. 80 % is our own choice, for the paper does not tell its sparsity; and the lesson shows that at
+# 80 % the source itself is broken by its mask. So cut gently, and race against a random mask of one half.
 
 # %% tags=["nbval-ignore-output"]
 half = prune(spec, trained, Pruning(sparsity=0.5))
 masks = {"half, lottery": half, "half, random": shuffled(half, seed=0)}
-gentle = {
+gentle = {"dense": grokkit.train(live.with_(epochs=1500))}
+gentle |= {
     name: grokkit.train(
         live.with_(epochs=1500, ticket=str(save_ticket(one, f"{folder}/{one.digest}.safetensors")))
     )
     for name, one in masks.items()
 }
-colors |= {"half, lottery": "#BD8000", "half, random": "#8C8C8C"}
-shown = {"dense": race["dense"]} | gentle
+colors = {"dense": "#262626", "half, lottery": "#BD8000", "half, random": "#8C8C8C"}
 viz.lines(
     [
         viz.Line(h.epoch, h.test_accuracy[0], name, "test", {"color": colors[name]})
-        for name, h in shown.items()
+        for name, h in gentle.items()
     ],
-    title="A gentler cut: the mask beats a random one, and still costs",
+    title="A gentler cut, against a random mask",
     below="fresh weights of seed 0, half of each matrix pruned; one live run each",
     x="epoch",
     y="share of unseen pairs right",
@@ -228,27 +174,27 @@ viz.lines(
 )
 
 # %% tags=["nbval-ignore-output"]
-ticket, random, dense = (when(h) for h in (*gentle.values(), race["dense"]))
+for name, h in gentle.items():
+    epoch = grok_epoch(h, 0.95).item()
+    came = f"95 % at {epoch:,.0f}" if epoch == epoch else "95 % not within the run"
+    print(f"{name:14} {came}; at its end {h.test_accuracy[0, -1].item():.2f} of the unseen right")
 
 # %% [markdown]
-# So the mask need not be meaningless. Cut gently, its pattern beats a random one on weights that it
-# has never seen, in this one run. But it still comes behind the network that was left whole. A
-# lottery ticket that loses to the full network is not a *winning* ticket; here we have found none.
+# One live run of each: an anecdote, and a good first claim for lesson 10. What one run can show is that half of
+# the weights are enough to learn the unseen sums, which a fifth was not.
 #
-# ## 5. Where this is weak
+# ## 4. Where this is weak
 #
-# The claims were written down before the runs; the verdicts are computed from five seeds. Two of them
-# did not go the paper's or our way: that a lottery ticket is sooner than the dense network is **not
-# reproduced**, and that its mask beats a random one is **undecided**.
+# The claims were written down before the runs; the verdicts are computed from five seeds. They stand for masks
+# of 80 %, under which the source itself gets fewer sums right (the lesson prints how many). So the rival was broken, and these
+# verdicts do not say that a Bayesian ticket beats a good lottery ticket.
 
 # %%
 experiments.claims("tickets")
 
 # %% [markdown]
-# - **Where is the finishing line?** At 95 % of the unseen sums the Bayesian ticket is well ahead
-# of the
-#   dense network; at 99 %, the paper's line and that of the figure, it is not, in the median.
-# Only the
+# - **Where is the finishing line?** At 95 % of the unseen sums the Bayesian ticket is well ahead of the
+#   dense network; at 99 %, the paper's line and that of the figure, it is not, in the median. Only the
 #   teacher's pupils keep their lead. (At half this learning rate, in lesson 06, the prior is ahead at
 #   99 % as well.) A prior that is right to the last digit and never rests may be in the way of the
 #   last few sums; nothing here says.
@@ -275,7 +221,7 @@ experiments.claims("tickets")
 # | It does so too when both have the oracle, and when neither has | five of five recorded seeds each, one source | a source whose mask helps |
 # | A trained network's attention transfers to fresh weights: told it, they grok sooner than the dense network | five of five recorded seeds, one teacher | a teacher that looks elsewhere |
 # | At 80 % sparsity the mask does not transfer: it is worse than nothing | five of five recorded seeds | several sources |
-# | At 50 % it is better than a random mask, and no better than no mask | one live run | five seeds: a good first project for lesson 10 |
+# | Whether a gentle mask beats a random one, or no mask, is open | one live run | five seeds at 50 % |
 #
 # So it was wrong to think of the race as a test of two tickets. It was a test of one oracle and one
 # mask, and each of them needed a race of its own.

@@ -1,7 +1,10 @@
 # %% [markdown]
 # # Evidence 12 · Do embeddings or data decide?
 #
-# HEADER
+# What stands behind [lesson 12](../12_token_uniformity.ipynb): MED and its remedies on circles, five seeds of four functions, a condition that says
+# nothing, holes and distances, a function that is never understood, a head start, a second layer, and twins.
+#
+# *You need lesson 12. The code takes {{time 12}} of one core. Results stand open below.*
 
 # %%
 import math
@@ -47,10 +50,8 @@ def circle(k, radius=1.0):
 
 
 # %% [markdown]
-# A low MED is meant to say: neighbours are near, the curve is smooth, the numbers are evenly
-# spread. The
-# circle is the paper's own picture of it, and lesson 09 found circles in networks that add, gone
-# round
+# A low MED is meant to say: neighbours are near, the curve is smooth, the numbers are evenly spread. The
+# circle is the paper's own picture of it, and lesson 09 found circles in networks that add, gone round
 # not once but $k$ times, for some frequencies $k$.
 #
 # *Take the circle that is gone round 20 times. Its numbers lie exactly as evenly as those of the one
@@ -79,11 +80,9 @@ for words, phi in {
 #
 # Each trap has a remedy, and each remedy needs a null.
 #
-# - **Relative MED** is MED over the mean distance of *all* pairs. Of any embedding, the mean of
-# it over
+# - **Relative MED** is MED over the mean distance of *all* pairs. Of any embedding, the mean of it over
 #   all orders of the numbers is exactly 1.
-# - **Best MED** is the least relative MED over all steps $s$: neighbours are $i$ and $i + s$. A
-# circle
+# - **Best MED** is the least relative MED over all steps $s$: neighbours are $i$ and $i + s$. A circle
 #   of frequency $k$ has it at $s = k^{-1}$ modulo $p$.
 # - **The null.** Shuffle the numbers, and do the same again. For the best step the shuffled order may
 #   choose its best step, too: a minimum over 23 steps is low by chance alone.
@@ -116,14 +115,12 @@ viz.lines(
 )
 
 # %% [markdown]
-# MED and relative MED say "even" at the left and "the very opposite of even" at the right. The
-# best step
+# MED and relative MED say "even" at the left and "the very opposite of even" at the right. The best step
 # says the same of all 23, and lies far below everything that shuffled orders can do.
 #
 # ## 3. One network, live
 #
-# The paper's block, with 60 % of the sums modulo 47, quick enough to watch. *Its test accuracy
-# rises to
+# The paper's block, with 60 % of the sums modulo 47, quick enough to watch. *Its test accuracy rises to
 # nearly 1. What will its MED be at the end, as a multiple of what it was at the start?*
 
 # %% tags=["nbval-ignore-output"]
@@ -179,13 +176,11 @@ for epoch in (0, 500, 1000):
     )
 
 # %% [markdown]
-# MED falls beautifully, and nothing whatever has been learned. Whoever plots MED alone cannot
-# tell this
+# MED falls beautifully, and nothing whatever has been learned. Whoever plots MED alone cannot tell this
 # from progress.
 #
 # Now look at two longer recorded runs, of $x + y$ and of $xy$. Below are all numbers in the plane of
-# one frequency, joined as they would follow each other round its circle. Play the epochs. Then
-# try the
+# one frequency, joined as they would follow each other round its circle. Play the epochs. Then try the
 # two menus: walk the product in the order $1, g, g^2, \dots$; and at epoch 0 let the plane be
 # chosen "by the epoch shown".
 
@@ -195,8 +190,7 @@ widgets.EmbeddingCircle()
 # %% [markdown]
 # At epoch 0 the embedding is random, and the plane that it chooses itself holds a larger share of it
 # than the plane of the last epoch does: with 23 planes to choose from, chance finds one that looks a
-# little like order. The plane of the last epoch knows nothing of this one. So a picture that lets
-# every
+# little like order. The plane of the last epoch knows nothing of this one. So a picture that lets every
 # epoch choose its own shows an order that grows out of something; held fixed, it grows out of a heap.
 #
 # ## 4. Five seeds, four functions
@@ -261,20 +255,15 @@ for order in ("natural", "logarithm"):
 early = sum(even < right for even, right in when.get("x+y", []))
 
 # %% [markdown]
-# In every seed of $x + y$ MED is *higher* in the end, when the network understands, than it was
-# at the
+# In every seed of $x + y$ MED is *higher* in the end, when the network understands, than it was at the
 # start, when it knew nothing; on the way it was half as large again, and more. Whoever waits for MED
 # to fall below its start waits in vain, and whoever begins to look at its peak sees weight decay.
 #
-# Evenness is another matter. The best step is below all shuffled orders within a few hundred
-# epochs, and
+# Evenness is another matter. The best step is below all shuffled orders within a few hundred epochs, and
 # stays there. Half of the unseen pairs are right only after a thousand epochs or more. So numbers do
-# come to lie in *some* order early, under the eyes of a test loss that says nothing: there the
-# paper is
-# right, with another measure than its own. But "below its null" is where order begins. Ask for
-# *half* of
-# the way from the start to the least, as the second claim below does, and the best step is ahead
-# of half
+# come to lie in *some* order early, under the eyes of a test loss that says nothing: there the paper is
+# right, with another measure than its own. But "below its null" is where order begins. Ask for *half* of
+# the way from the start to the least, as the second claim below does, and the best step is ahead of half
 # of the unseen pairs in three seeds of $x + y$ in five: a trace of order is early, most of it is not.
 #
 # For products the order is that of the logarithm: in it all five
@@ -284,16 +273,12 @@ early = sum(even < right for even, right in when.get("x+y", []))
 # 1,000, and in the end. Three of the five do not answer half of the unseen pairs in 8,000 epochs.
 # **Even embeddings are not enough.**
 #
-# And at $x^2 + y^2$. All five networks answer 95 % of the unseen pairs before epoch 1,000, sooner
-# than
-# any of the others, and in no seed is the best step below its null by then or in the end; the
-# last line
-# of the list says, in the order of the logarithm neither. **Nor are they needed**, in these two
-# orders
+# And at $x^2 + y^2$. All five networks answer 95 % of the unseen pairs before epoch 1,000, sooner than
+# any of the others, and in no seed is the best step below its null by then or in the end; the last line
+# of the list says, in the order of the logarithm neither. **Nor are they needed**, in these two orders
 # at least. Why so soon? To a square
 # $i$ and $-i$ are one and the same. So a pair $(i, j)$ has seven relatives with the same answer,
-# $(\pm i, \pm j)$ and these turned round. With 40 % of all pairs trained on, one of the seven is
-# nearly always
+# $(\pm i, \pm j)$ and these turned round. With 40 % of all pairs trained on, one of the seven is nearly always
 # among them: $1 - 0.6^7 = 0.97$. And 0, 1, 2 are in no order that squares know.
 #
 # Now the claims, as they were written down before these runs (the rule behind the first was mended
@@ -315,14 +300,13 @@ experiments.claims("med-tracking")
 #
 # The paper goes on: if embeddings are uniform, then the sum $\phi(i) + \phi(j)$ of two embeddings
 # should tell the result. Its **mastery condition** asks that for every result $r$ there be a centre
-# $k_r$ with $\lVert \phi(i) + \phi(j) - k_r \rVert < \delta_r$ for all pairs with that result. It
-# sounds
+# $k_r$ with $\lVert \phi(i) + \phi(j) - k_r \rVert < \delta_r$ for all pairs with that result. It sounds
 # like what understanding is: equal answers in one place.
 #
 # So measure it: how far is $\phi(i) + \phi(j)$ from the centre of its result, over how far it is from
 # the centre of everything? 0: each result is a point. 1: results tell nothing.
 #
-# *For the network that you have just trained, which answers nearly all sums?*
+# Here it is for random embeddings, for a circle, and for the network just trained:
 
 # %% tags=["nbval-ignore-output"]
 i, j = torch.arange(p)[:, None], torch.arange(p)
@@ -341,13 +325,11 @@ for words, table in tables.items():
 # Exactly 1, for any embedding on earth. It is no measurement, it is arithmetic. The table of $i + j$
 # modulo $p$ is a **Latin square**: each result has every $i$ exactly once and every $j$ exactly once.
 # So the centre of each result is the mean embedding, twice: *all results have one and the same
-# centre*. The same for $i - j$, and for products without 0. For these tasks no embedding that
-# tells two
+# centre*. The same for $i - j$, and for products without 0. For these tasks no embedding that tells two
 # numbers apart can come near the condition, and none that answers is nearer than one at random. For
 # $i^2 + j^2$, where the table is no Latin square, it could say something.
 #
-# What brings equal answers to one place is not the sum of embeddings. It is what the network does
-# with
+# What brings equal answers to one place is not the sum of embeddings. It is what the network does with
 # it.
 #
 # ## 6. Holes
@@ -376,10 +358,7 @@ print(f"40 % of the pairs are enough from C = {2 * math.log(p) / 0.4:.1f} on")
 # says only that it is rough.) Nothing in the theory says how far a train pair reaches. Without that,
 # no share is enough or too little, and the condition can be neither met nor broken.
 #
-# A way to test such a condition is to leave a **hole**: a region of the table in which nothing is
-# trained on, with as many train pairs outside it as before. There are four. Two squares: $i, j
-# \le 15$ (`"small square"`) and $i, j \le 29$ (`"large square"`). And two strips: $i \le 11$ with
-# any $j$ (`"small strip"`), and $i \le 27$ (`"large strip"`).
+# A way to test such a condition is to leave a **hole**: a region of the table in which nothing is trained on, with as many train pairs outside it as before. There are four. Two squares: $i, j \le 15$ (`"small square"`) and $i, j \le 29$ (`"large square"`). And two strips: $i \le 11$ with any $j$ (`"small strip"`), and $i \le 27$ (`"large strip"`).
 
 # %%
 figure_of("holes")
@@ -387,8 +366,7 @@ figure_of("holes")
 # %% [markdown]
 # The accuracy is that *in the hole alone*. (The paper's test set is the hole and all other unseen
 # pairs together, so that its numbers mix the two.) And for sums, a pair in a strip is often
-# half-answered: its mirror image $(j, i)$ lies outside the strip and is trained on. In a square
-# never.
+# half-answered: its mirror image $(j, i)$ lies outside the strip and is trained on. In a square never.
 #
 # Here are the holes with the mean distance of their pairs to the nearest train pair that has the same
 # answer. There are two columns of it: in the first the table is a flat sheet, in the second 46 is
@@ -420,19 +398,15 @@ verdicts("holes")
 # %% [markdown]
 # The larger the hole, the less of it is right: that holds, in every seed. That strips are worse does
 # not: here, where only the hole is counted, strips are *better* in every seed. We had an explanation
-# ready, written down as the third claim: in a strip most pairs have a mirror image that is
-# trained on.
+# ready, written down as the third claim: in a strip most pairs have a mirror image that is trained on.
 # It fails, too: in the small strip, pairs without one are right nearly as often. (In the large strip
 # the gap is wide; the claim was about the small one, so it stays failed.)
 #
-# What is left? **Not distance.** Small square and small strip are equally far from their train
-# pairs, 0
-# next to 46, and one is right a third of the time, the other nearly always; the large strip is
-# farther
+# What is left? **Not distance.** Small square and small strip are equally far from their train pairs, 0
+# next to 46, and one is right a third of the time, the other nearly always; the large strip is farther
 # off than the large square, and better. Between a square and a *smaller* square, or a strip and a
 # smaller strip, more distance goes with less understanding; between shapes it says nothing. So the
-# paper's second condition is not what decides here, and we do not know what does. (One thing to
-# try: a
+# paper's second condition is not what decides here, and we do not know what does. (One thing to try: a
 # strip holds a square of unseen sums in its corner. Make that as large as the square's, and count it
 # alone.)
 #
@@ -456,17 +430,13 @@ alone = float(np.median(ceiling.final(more_data, "unmirrored_accuracy")))
 verdicts("polynomial-ceiling")
 
 # %% [markdown]
-# The paper is right: memorised at once, and then nothing. But look where the third curve comes to
-# rest.
-# Its ceiling is the dotted line. **What is right are mirror images of train pairs, and hardly
-# anything
+# The paper is right: memorised at once, and then nothing. But look where the third curve comes to rest.
+# Its ceiling is the dotted line. **What is right are mirror images of train pairs, and hardly anything
 # else**: of all other unseen pairs the network gets twice what a guess would, one in 47. (The third
-# claim says so. We added it when we had seen these runs.) A paper that counts all unseen pairs
-# together
+# claim says so. We added it when we had seen these runs.) A paper that counts all unseen pairs together
 # sees an accuracy between nothing and all, and may ask what a network half understands.
 #
-# Why this function, when $x^2 + y^2$ was the easiest of all? Not for want of relatives. Send $(i,
-# j)$ to
+# Why this function, when $x^2 + y^2$ was the easiest of all? Not for want of relatives. Send $(i, j)$ to
 # $(-j,\, i + j)$, and the answer stays the same, six times round, and each time you may swap:
 
 # %%
@@ -487,14 +457,12 @@ print(f"unseen pairs that have one among 40 % train pairs: {helped.double().mean
 
 # %% [markdown]
 # More relatives than $x^2 + y^2$ has. But those of $x^2 + y^2$ are to be had *number by number*: give
-# $i$ and $-i$ one embedding, and all is done. Those of $x^2 + xy + y^2$ relate whole *pairs*; no
-# two numbers
+# $i$ and $-i$ one embedding, and all is done. Those of $x^2 + xy + y^2$ relate whole *pairs*; no two numbers
 # may be taken for each other. Only the swap comes for nothing, to attention that looks at both alike.
 # So it seems that a symmetry helps if it can be told token by token. (That is our reading of two
 # functions, and no run here tests it. Which of the paper's others would?)
 #
-# And a word of caution about "the same function". Whether $x^2 + xy + y^2$ can be written as a
-# product
+# And a word of caution about "the same function". Whether $x^2 + xy + y^2$ can be written as a product
 # of two linear forms depends on the prime: it can if $r^2 + r + 1 = 0$ has a solution modulo $p$. And
 # $x^2 + y^2$ can if $r^2 + 1 = 0$ has one:
 
@@ -513,8 +481,7 @@ for prime in (47, 97):
 # Modulo the paper's 97 both are a product in disguise; modulo our 47 neither is. A ceiling at one
 # prime is evidence about that prime.
 #
-# **A head start.** If even embeddings are what the wait is for, then a network that *begins* with
-# them
+# **A head start.** If even embeddings are what the wait is for, then a network that *begins* with them
 # should wait less. Its initial embedding is drawn so that near numbers begin alike (a **Toeplitz**
 # covariance: it depends on $i - j$ only).
 
@@ -537,12 +504,10 @@ for name in begun.arms:
     print(f"{'':11} unseen pairs right at the end: {right}")
 
 # %% [markdown]
-# It does the reverse: with the even start, no seed comes to 95 % in 8,000 epochs, let alone to
-# the 99 %
+# It does the reverse: with the even start, no seed comes to 95 % in 8,000 epochs, let alone to the 99 %
 # of the figure. It is in the way from the beginning: even to memorise takes these networks several
 # times as long. The start *is* even, and all the same it does not help. Evenness in the order
-# 0, 1, 2, ... seems to be in the way of the circles that training would choose; that is a guess,
-# and a
+# 0, 1, 2, ... seems to be in the way of the circles that training would choose; that is a guess, and a
 # good project.
 #
 # **Another layer.** With two blocks, says the paper, test accuracy oscillates on its way up while MED
@@ -578,31 +543,24 @@ experiments.claims("depth")
 
 # %% [markdown]
 # It does fall, in every seed, and is half-way to its least before half of the unseen pairs are right,
-# if not by much (in one seed it then climbs back): **the paper's measure does what the paper
-# says, and
-# its claim is reproduced.** But for which reason? With one block any two numbers end farther
-# apart than
+# if not by much (in one seed it then climbs back): **the paper's measure does what the paper says, and
+# its claim is reproduced.** But for which reason? With one block any two numbers end farther apart than
 # they began; with two they end nearer, by a factor of up to three. And the last column, which knows
-# nothing of size, hardly tells the two kinds apart. So what falls is the *size* of the embedding;
-# why a
-# second block lets it shrink we do not know. From a plot of MED and a test loss nobody could have
-# told.
+# nothing of size, hardly tells the two kinds apart. So what falls is the *size* of the embedding; why a
+# second block lets it shrink we do not know. From a plot of MED and a test loss nobody could have told.
 #
-# The test accuracy does not oscillate: once half of the unseen pairs are right, it never falls
-# back by
+# The test accuracy does not oscillate: once half of the unseen pairs are right, it never falls back by
 # 0.1. (Before that it dips, and the *train* accuracy slips once or twice.)
 
 # %% [markdown]
 # ## 8. Images: sums, or twins?
 #
 # The paper's last network reads no numbers, it *looks*. An image has four cells, and in each a
-# **glyph**: a blank, or a polygon with spokes. Its class is the sum of their sides. A residual
-# network
+# **glyph**: a blank, or a polygon with spokes. Its class is the sum of their sides. A residual network
 # of 18 layers is trained on some of all images that there are. The paper sees it memorise, wait for
 # thousands of epochs, and answer the others.
 #
-# Ours are smaller: polygons of at most six sides, 16 by 16 pixels. Here (enlarged) is an unseen
-# image,
+# Ours are smaller: polygons of at most six sides, 16 by 16 pixels. Here (enlarged) is an unseen image,
 # and on its right one that is trained on.
 
 # %%
@@ -633,13 +591,10 @@ right = float(np.median(pictured.final("without twins", "test_accuracy")))
 verdicts("resnet-grokking")
 
 # %% [markdown]
-# On the left is all that one has learned to call grokking: memorised within some dozens of
-# epochs, and
+# On the left is all that one has learned to call grokking: memorised within some dozens of epochs, and
 # after hundreds nearly all of the unseen are right. On the right is the same network, with as many
-# train images, and with the same loss function. It memorises as soon. What it answers of the
-# unseen is
-# little more than nothing, though the class of nearly all of them has been trained on (dotted).
-# **What
+# train images, and with the same loss function. It memorises as soon. What it answers of the unseen is
+# little more than nothing, though the class of nearly all of them has been trained on (dotted). **What
 # it had found was twins, not sums.**
 #
 # The paper has no such control. And in its own setting?
@@ -670,25 +625,19 @@ for row in rows.split():
 # %% [markdown]
 # - **One prime, one size.** Everything here is modulo 47, with fewer epochs than the paper has.
 #   `grokkit reproduce med-tracking --size paper` runs it modulo 97.
-# - **A run that has not grokked by its last epoch is censored**, and a claim about "before" and
-# "after"
+# - **A run that has not grokked by its last epoch is censored**, and a claim about "before" and "after"
 #   is then undecided or worse for that seed, not refuted.
-# - **The best step is one circle's measure.** A network that uses five frequencies at once lies
-# on five
+# - **The best step is one circle's measure.** A network that uses five frequencies at once lies on five
 #   circles, and no single step makes all its neighbours near. Lesson 09's spectrum sees them all.
-# - **Holes are of one task**, $x + y$, and there are four. The distance to the nearest train pair
-# is one
+# - **Holes are of one task**, $x + y$, and there are four. The distance to the nearest train pair is one
 #   way of saying "nearby".
 # - **The images are few** (625), so that a run takes minutes. A network that sees all 14,641 of the
-#   paper may find sums where ours finds twins. Where twins are held back, it also sees fewer
-# different
-#   sets of glyphs: about 7 in 10 of the 70 that there are, where the other network sees nearly
-# all. Its
+#   paper may find sums where ours finds twins. Where twins are held back, it also sees fewer different
+#   sets of glyphs: about 7 in 10 of the 70 that there are, where the other network sees nearly all. Its
 #   accuracies are unsteady: even late in a run they fall deep for a record now and then. And of the
 #   image claims, four runs had been seen when they were written.
 #
-# **A common misconception.** "A progress measure that moves before the test loss *predicts*
-# grokking."
+# **A common misconception.** "A progress measure that moves before the test loss *predicts* grokking."
 # The best step moved early in every seed of $x + y$ and of $x - y$, in those that understood and in
 # those that did not. What moves in all runs alike foretells nothing.
 #
@@ -719,8 +668,7 @@ for row in rows.split():
 #   MED, mastery, the data condition, holes, the ceiling, Toeplitz embeddings, depth.
 # - N. Nanda and others, *Progress measures for grokking via mechanistic interpretability*,
 #   arXiv 2301.05217: the circles.
-# - Code: [`diagnostics/uniformity.py`](../../grokkit/diagnostics/uniformity.py) (MED, its
-# remedies and
+# - Code: [`diagnostics/uniformity.py`](../../grokkit/diagnostics/uniformity.py) (MED, its remedies and
 #   nulls), [`diagnostics/class_spread.py`](../../grokkit/diagnostics/class_spread.py) (the condition
 #   that says nothing), [`tasks/holes.py`](../../grokkit/tasks/holes.py),
 #   [`tasks/data_condition.py`](../../grokkit/tasks/data_condition.py),

@@ -1,7 +1,10 @@
 # %% [markdown]
 # # Evidence 13 · Three accounts, one network
 #
-# HEADER
+# What stands behind [lesson 13](../13_three_accounts.ipynb): all instruments on three recorded networks, how sure the order is, six other rulers,
+# another network, six rules of ours on fresh seeds, and the count of all claims.
+#
+# *You need lesson 13. The code takes {{time 13}} of one core. Results stand open below.*
 
 # %%
 import textwrap
@@ -37,15 +40,12 @@ from grokkit.model import Batch, Transformer
 # | | **effective rank** | how many directions the hidden features fill: $e^{-\sum p_i \log p_i}$ of the shares $p_i$ of their spectrum |
 # | | **alpha** | how steeply that spectrum falls: the exponent of a power law; low is a heavy tail |
 # | uniformity | **relative MED** | how long the way round the numbers is, 0, 1, 2, ... (in steps of the best width), over the distance of any two; 1 means that the order means nothing |
-# | witnesses | **Fourier** | whether the embedding's dimensions share a few frequencies (lesson 09) |
+# | beside them | **Fourier** | whether the embedding's dimensions share a few frequencies (lesson 09) |
 # | | **norm** | how large the MLP is (lesson 05) |
 #
-# The features' paper has a fourth instrument, the shortcut probe. It needs a residual stream,
-# which our
-# network does not have. And why do we take the network *with* distractors? Without them attention
-# that
-# looks everywhere alike has two thirds of its mass in the right place by itself, and the first
-# witness
+# The features' paper has a fourth instrument, the shortcut probe. It needs a residual stream, which our
+# network does not have. And why do we take the network *with* distractors? Without them attention that
+# looks everywhere alike has two thirds of its mass in the right place by itself, and the first signal
 # has nothing to tell.
 #
 # The package brings final weights of three networks. All instruments at once are few lines:
@@ -86,17 +86,15 @@ for name in seen[0]:
 # From the first column to the second, everything has moved. Every account may say: *see?* So it is a
 # matter of **when**.
 #
-# ## 2. Your prediction
+# ## 2. Five networks
 #
-# Five networks were recorded with all instruments on, one seed each. A signal is *half-way* when
-# it has half of its way behind it, from memorising to the end (section 3 has the exact rule).
+# Five networks were recorded with all instruments on, one seed each. A signal is *half-way* when it has half of its way behind it, from memorising to the end (section 3 has the exact rule).
 
 # %% [markdown]
 # ## 3. One rule for all
 #
 # When does something happen that takes thousands of epochs? The rule, in words: *a signal's way leads
-# from its value at memorising to its last value; it has arrived at the first record from which
-# half of
+# from its value at memorising to its last value; it has arrived at the first record from which half of
 # the way is behind it, for good.* In symbols, with $t_0$ the epoch of memorising and $T$ the last,
 #
 # $$t_{1/2} = \min\Big\{t :\; \frac{s(t') - s(t_0)}{s(T) - s(t_0)} \ge \tfrac12
@@ -134,15 +132,13 @@ print("same as the package's:", same)
 viz.signals_of_a_run(runs[0])
 
 # %% [markdown]
-# Take a moment for this picture. For thousands of epochs the accuracy on unseen pairs without a
-# mirror
+# Take a moment for this picture. For thousands of epochs the accuracy on unseen pairs without a mirror
 # image says *nothing happens*. And below, everything is on the move.
 #
 # Two lines are strange. **Effective rank** overshoots: it is half-way first, goes far beyond its end,
-# and comes back. And **alpha** falls off a cliff in the middle and climbs out again: it is the
-# slope of
+# and comes back. And **alpha** falls off a cliff in the middle and climbs out again: it is the slope of
 # a line through *part* of a spectrum, and which part is chosen anew at each record. (That the choice
-# jumps there is our guess.) Both will be called before us once more.
+# jumps there is our guess.) Both come back below.
 #
 # ## 4. Five seeds
 #
@@ -176,8 +172,7 @@ leaders = {name for name in signals if (dates[name] < dates["unseen pairs"]).sum
 # become even, and waves come, about *when* the unseen pairs are understood. (Relative MED is ahead in
 # four seeds; ahead by a tenth of the epochs, which is what the claim asked for, in two.)
 #
-# And now look at the **direction**. The account of features says that they become compressible:
-# the rank
+# And now look at the **direction**. The account of features says that they become compressible: the rank
 # should *fall*.
 
 # %%
@@ -207,10 +202,8 @@ print("the effective rank peaks at     ", "".join(f"{epoch:7,.0f}" for epoch in 
 
 # %% [markdown]
 # It turns just before the unseen pairs are half-way, in every seed: features spread first, and are
-# compressed while the network comes to understand. So whether the account of features is "first"
-# or "in
-# time" depends on what one takes for the event, the rise or the turn. Who wants to be right can
-# choose
+# compressed while the network comes to understand. So whether the account of features is "first" or "in
+# time" depends on what one takes for the event, the rise or the turn. Who wants to be right can choose
 # afterwards. Keep that in mind for section 9.
 #
 # ## 5. Is there one order?
@@ -221,8 +214,6 @@ print("the effective rank peaks at     ", "".join(f"{epoch:7,.0f}" for epoch in 
 # far they could be.* In symbols, for $m$ seeds, $n$ signals, rank sums $R_i$:
 #
 # $$W = \frac{12 \sum_i \big(R_i - \tfrac{m(n+1)}{2}\big)^2}{m^2\,(n^3 - n)} .$$
-#
-# *From 0 to 1, what is W?*
 
 # %%
 table = np.stack([dates[name] for name in RANKED], axis=1)  # [seed, signal]
@@ -234,13 +225,11 @@ print("order:", ", ".join(RANKED[i] for i in np.argsort(sums, kind="stable")))
 print(f"W {w:.2f} (with ties {found.w:.2f}); by luck as large: {found.p_value:.1g}")
 
 # %% [markdown]
-# The chance is exact. It comes from dealing out each seed's ranks anew, in all ways; exercise
-# 13.3 does
-# it by hand. So the seeds agree, and not by luck. Here an account could rest its case: *my signal
-# comes
+# The chance is exact. It comes from dealing out each seed's ranks anew, in all ways; exercise 13.3 does
+# it by hand. So the seeds agree, and not by luck. Here an account could rest its case: *my signal comes
 # before the grok, in every seed, in an order that cannot be chance.*
 #
-# **The surprise witness.** Let us call one more. It has never seen a network, and it leads in every
+# **One more signal.** It has never seen a network, and it leads in every
 # seed.
 
 # %%
@@ -253,10 +242,8 @@ print("a clock is half-way at  ", " ".join(f"{epoch:6,.0f}" for epoch in clock))
 print("the unseen pairs are at ", " ".join(f"{epoch:6,.0f}" for epoch in dates["unseen pairs"]))
 
 # %% [markdown]
-# The witness is **the clock on the wall**: the epoch number itself. Half of the time from
-# memorising to
-# the end of the run is over before the unseen pairs are half-way, for the simple reason that they
-# come
+# It is **the clock on the wall**: the epoch number itself. Half of the time from memorising to
+# the end of the run is over before the unseen pairs are half-way, for the simple reason that they come
 # late. So whatever grows or shrinks steadily, for whatever reason, is ahead of them. (Exercise 13.4
 # asks you for a better clock.)
 #
@@ -268,15 +255,13 @@ print("the unseen pairs are at ", " ".join(f"{epoch:6,.0f}" for epoch in dates["
 # ## 6. A run that never groks
 #
 # If a signal belongs to understanding, it must stay away where nobody understands. So here are two
-# sets of five networks that memorise, and never grok. Seed by seed they have the same initial
-# weights.
+# sets of five networks that memorise, and never grok. Seed by seed they have the same initial weights.
 #
 # - **no decay**: weight decay 0. The wait does not end (lesson 05).
 # - **random distractors**: decay as before; but the tokens to be ignored are random *numbers*, drawn
 #   once. Every sum can be told by them, and no decay leads out of that trap.
 #
-# Each signal is asked: *how far do you go there, from memorising to the end?* The unit is the way
-# that
+# Each signal is asked: *how far do you go there, from memorising to the end?* The unit is the way that
 # it goes in the network of the same seed that groks. (And the clock? It goes as far as the run is
 # long. It is unmasked at once.)
 
@@ -294,25 +279,21 @@ for name in signals:
     print(f"{name:15}{words}")
 
 # %% [markdown]
-# **Without decay** nothing goes far, and the norm goes the other way: it grows. Nobody is a mere
-# clock.
+# **Without decay** nothing goes far, and the norm goes the other way: it grows. Nobody is a mere clock.
 # But this control is a soft one. Decay is what reworks a network after it has memorised, and a signal
 # that shows the reworking, and no understanding at all, would pass it. That is what the trap is for.
 #
 # **In the trap** hardly any unseen sum is right, and *effective rank goes its way all the same*, in
-# every seed. The first witness has been seen at places where nothing happened. Whatever it shows,
-# it is
+# every seed. The signal that came first moves where nothing is understood. Whatever it shows, it is
 # not understanding.
 #
-# **The norm** had been claimed to fall there, as decay pulls as before. It grows. (Lesson 05: a
-# tug of
+# **The norm** had been claimed to fall there, as decay pulls as before. It grows. (Lesson 05: a tug of
 # war. Decay does not win it where the loss pulls back hard enough; that this is the reason is a
 # guess.) So the norm's fall belongs to the networks that grok.
 #
 # **Relative MED and Fourier** do not stir in either control.
 #
-# And **KL** goes farther than ever, in every seed! Has attention found the structure in the trap?
-# Look
+# And **KL** goes farther than ever, in every seed! Has attention found the structure in the trap? Look
 # at where it goes from and to.
 
 # %%
@@ -340,19 +321,16 @@ for arm in ("no decay", "random distractors"):
         print(f"{arm:18} {words:12} {come}")
 
 # %% [markdown]
-# By its level KL is acquitted: not one seed, not for a moment. Effective rank is not: by distance it
-# goes its way in all five, by level in most. And entropy? In the trap attention stares when the
-# network
+# By its level KL stays away: not one seed, not for a moment. Effective rank is not: by distance it
+# goes its way in all five, by level in most. And entropy? In the trap attention stares when the network
 # has memorised, so in most seeds it begins at the baseline's level or near it; then it spreads again,
 # and none stays. To be at a place is not to come there. (A rule made after the fact proves nothing.
 # Section 10 makes a claim of it, and asks other seeds.)
 #
-# So who is left? Say "early" for *ahead of the unseen pairs by a tenth of their epochs, in at
-# least four
+# So who is left? Say "early" for *ahead of the unseen pairs by a tenth of their epochs, in at least four
 # seeds*, as the claim has it. Then:
 #
-# - **Early, and only where it groks: attention**, by its entropy in both controls by both rules,
-# by its
+# - **Early, and only where it groks: attention**, by its entropy in both controls by both rules, by its
 #   KL with the rule made afterwards.
 # - **Early, and also where nothing is understood: effective rank.**
 # - **Not early, and only where it groks: MED, Fourier, and the norm**, which section 8 will take off
@@ -374,7 +352,7 @@ for arm in ("baseline", "no decay", "random distractors"):
 #
 # ## 7. Take hold of it
 #
-# A control can only acquit or suspect. To convict one must take hold of the thing and move it. Of the
+# A control cannot show a cause. For that one must take hold of the thing and move it. Of the
 # three accounts one has a handle: the prior of lesson 06 puts attention where it should be, at
 # once. If the other signals waited for structure, they must now come sooner. If they have clocks of
 # their own, they will not.
@@ -399,13 +377,11 @@ come = int(np.isfinite(told["effective rank"]).sum())
 #
 # - Evenness, waves, alpha and the unseen pairs all come sooner, in every seed. Finding the structure
 #   *was* in their way.
-# - **Relative MED** is at its mark early, in most seeds within some hundred epochs of the start,
-# and in
+# - **Relative MED** is at its mark early, in most seeds within some hundred epochs of the start, and in
 #   every seed well before the unseen pairs. In the baseline it came *with* them. So the order of
 #   section 5, with its W close to 1, was that of one setting. One change, and evenness and waves lead
 #   in all seeds.
-# - **Effective rank** ends below its mark in most seeds, and these networks grok. In the trap it
-# rose,
+# - **Effective rank** ends below its mark in most seeds, and these networks grok. In the trap it rose,
 #   and nobody understood. It is neither needed nor enough.
 # - (The **norm** has a 0: in that seed it is never on the other side of its mark.)
 #
@@ -416,14 +392,10 @@ come = int(np.isfinite(told["effective rank"]).sum())
 # %% [markdown]
 # ## 8. Another network
 #
-# Is it the network, or is it grokking? The recorded row `ln-placement` (lesson 11) has the
-# networks of
-# the features' paper: no distractors, four heads, a residual stream. Two of its arms are as if
-# made for
-# us: `none`, which groks, and `A^qk`, a norm on what queries and keys read, which memorises,
-# decays and
-# does not grok. The same rule, every signal by its own way. (That recording keeps about 100
-# records of
+# Is it the network, or is it grokking? The recorded row `ln-placement` (lesson 11) has the networks of
+# the features' paper: no distractors, four heads, a residual stream. Two of its arms are as if made for
+# us: `none`, which groks, and `A^qk`, a norm on what queries and keys read, which memorises, decays and
+# does not grok. The same rule, every signal by its own way. (That recording keeps about 100 records of
 # a run, so these dates are coarse.)
 
 # %%
@@ -500,8 +472,7 @@ for result in experiments.claims("three-accounts"):  # with its parts: in RESULT
 
 # %% [markdown]
 # Five rulers give one order. A quarter of the way, for the first time, gives another: alpha is then
-# caught before it falls off its cliff. And at a quarter nearly everybody is "ahead". Who says "my
-# signal
+# caught before it falls off its cliff. And at a quarter nearly everybody is "ahead". Who says "my signal
 # leads" should say by which ruler.
 #
 # Besides:
@@ -509,8 +480,7 @@ for result in experiments.claims("three-accounts"):  # with its parts: in RESULT
 # - Every way is scaled by its own end, and the end is that of the run: 500 epochs after 99 % of the
 #   unseen. For a signal that overshoots, such as effective rank, this decides much.
 # - The trap differs in more than the grok. Its distractors are numbers, so the embeddings serve two
-#   masters, and it memorises later. A control that differs in one thing only does not exist here:
-# what
+#   masters, and it memorises later. A control that differs in one thing only does not exist here: what
 #   makes a network grok cannot be taken away alone.
 # - The rule for controls asked for a distance. It should have asked for a level, too (section 6).
 # - One task, one learning rate, five seeds. And one network: section 8 shows that another one has
@@ -519,10 +489,8 @@ for result in experiments.claims("three-accounts"):  # with its parts: in RESULT
 # %% [markdown]
 # ## 10. Hindsight on trial
 #
-# Lessons 11 to 13 have looked at five seeds for a long time. Whoever does that finds rules, and a
-# rule
-# found so fits most of the seeds that it was found on. We said of each that it proves nothing.
-# There is
+# Lessons 11 to 13 have looked at five seeds for a long time. Whoever does that finds rules, and a rule
+# found so fits most of the seeds that it was found on. We said of each that it proves nothing. There is
 # a remedy, and here it costs an hour of computing: **write the rule down as a claim, and then train
 # seeds that nobody has seen.** Here are six such rules; seeds 5 to 9 were trained when they stood in
 # the code ([`experiments/again.py`](../../grokkit/experiments/again.py)).
@@ -535,8 +503,6 @@ for result in experiments.claims("three-accounts"):  # with its parts: in RESULT
 # | 13 | the accounts' five signals come in the order that section 5 has found |
 # | 13 | the rank turns shortly before the unseen pairs are half-way: after 0.7 of that epoch |
 # | 13 | in the trap attention does not come to stay at the level that is half-way in the baseline |
-#
-# *How many of the six hold?*
 
 # %%
 trial = ("ln-placement-again", "polynomial-ceiling-again", "three-accounts-again")
@@ -548,12 +514,11 @@ held = [one.verdict for one in fresh].count("reproduced")
 
 # %% [markdown]
 # Five of the six hold, in every part and in nearly every seed. So looking at runs is not idle.
-# Attention's acquittal, in section 6 a rule made after the fact, is now a result (with the word
-# *stay*
+# That attention stays away, in section 6 a rule made after the fact, is now a result (with the word *stay*
 # in it, which we had left out of the claim: the table confesses).
 #
 # And the one that fails is the one that we had been proudest of. Lesson 11 called it "the best
-# candidate for a prophet". In how many seeds was the rank ahead, of those that grok?
+# candidate for a predictor". In how many seeds was the rank ahead, of those that grok?
 
 # %%
 for words, name in (("seeds 0 to 4", "ln-placement"), ("seeds 5 to 9", "ln-placement-again")):
@@ -565,8 +530,7 @@ for words, name in (("seeds 0 to 4", "ln-placement"), ("seeds 5 to 9", "ln-place
 
 # %% [markdown]
 # With M, M+A* and A* it does what it should, and the claim's last part, its silence with A^qk, holds.
-# But in `none`, the network without a norm, it was ahead in four seeds and now is in one. (A^v
-# the rule
+# But in `none`, the network without a norm, it was ahead in four seeds and now is in one. (A^v the rule
 # had not named. There it would have failed, too.)
 #
 # Could we have known? It had seeds against it from the beginning, and its three quarters were chosen
@@ -574,7 +538,7 @@ for words, name in (("seeds 0 to 4", "ln-placement"), ("seeds 5 to 9", "ln-place
 # made after a failure, too, and it holds. So from one rule that fails we learn nothing about *why*
 # rules fail; we have learned that this one does, and that the four of five which looked so good were
 # worth little. That is what the next five seeds are for. (In the table it stands as "partly". It cost
-# nothing to lose this bet in public.)
+# nothing to lose this claim in public.)
 #
 # ## 11. They may all be right, at different times
 #
@@ -625,18 +589,15 @@ print(f"{'together':25}" + "".join(f"{number:8}" for number in total.values()))
 # | A rule that was made to fit five seeds need not fit the next five | one of our own did not: the rank's three quarters, in networks without a norm | - |
 # | Being first is not being the cause | a clock | nothing |
 #
-# So we were wrong about the rank, which does not fall, and whose fall elsewhere foretells less
-# than we
-# had hoped; about the norm, which does not fall in the trap; about structure, which is not the
-# first to
+# So we were wrong about the rank, which does not fall, and whose fall elsewhere foretells less than we
+# had hoped; about the norm, which does not fall in the trap; about structure, which is not the first to
 # move; and about our own rule for controls.
 #
 # ## Sources
 #
 # - *Grokking as Structural Inference: Transformers Need Bayesian Lottery Tickets*, arXiv 2605.15787:
 #   attention as structure, the KL prior.
-# - *Explaining Grokking in Transformers through the Lens of Inductive Bias*, arXiv 2602.06702:
-# entropy
+# - *Explaining Grokking in Transformers through the Lens of Inductive Bias*, arXiv 2602.06702: entropy
 #   of attention, effective rank and alpha, the shortcut probe, Fourier concentration.
 # - *Beyond Progress Measures: Theoretical Insights into the Mechanism of Grokking*, arXiv 2504.03162:
 #   MED. Its relative form and the null are ours.
