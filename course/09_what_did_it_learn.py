@@ -280,7 +280,7 @@ viz.lines(
 #
 # ## 5. When does the clock come?
 #
-# [Lesson 06](06_kl_acceleration.ipynb) split the wait into finding where to look and learning to add. Here is
+# [Lesson 06](06_kl_acceleration.ipynb) split the wait into the search for where to look and [learning to add](glossary.md). Here is
 # the second part alone: attention was frozen at the oracle from the start. The **Fourier concentration** is
 # near 0 where every dimension of the embedding has frequencies of its own, and 1 or more where they share a
 # few.

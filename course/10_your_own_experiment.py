@@ -261,7 +261,7 @@ beside("10 verdict on the control", my_verdict_on_the_control, verdicts[1].verdi
 
 # %% [markdown]
 # In the picture every run is a line, from memorising (the blue tick) to 90 % of the unseen pairs. An arrow is a
-# run that had not come there by its last epoch. It is **censored**: it takes longer than that, and nobody knows
+# run that had not come there by its last epoch. It is [censored](glossary.md): it takes longer than that, and nobody knows
 # how much. To leave such runs out would be to leave out the slowest.
 #
 # Read the table part by part: what was asked, what was seen (the median, the least and the greatest), and for

@@ -89,7 +89,7 @@ my_order = None  # such as ("none", "A*", "M", "M+A*")
 
 # %% tags=["nbval-ignore-output", "hide-output"]
 row = experiments.row("ln-placement")
-small = {"p": 31, "train_fraction": 0.5, "learning_rate": 2e-3, "epochs": 700, "stop_after": None}
+small = {"p": 31, "train_fraction": 0.5, "learning_rate": 2e-3, "epochs": 500, "stop_after": None}
 curves = []
 for name, color, width in (("none", "#262626", 3.5), ("M", "#B04500", 1.6)):
     trainer = Trainer([row.arms(seeds=[5])[name][0].with_(**small)])
@@ -147,7 +147,7 @@ widgets.PathwayPicker(recorded)
 # 10,000 epochs, in any of five seeds. So yes, the architecture chooses.
 #
 # What does it choose first? Whoever gives $a$ and $b$ the same attention cannot tell $(a, b)$ from $(b, a)$, and
-# so has the mirror images of the train sums for nothing (lesson 01). Take the unseen sums apart: when are half
+# so has the [mirror images](glossary.md) of the train sums for nothing. Take the unseen sums apart: when are half
 # of them right, of those whose mirror image is trained on, and of the others?
 
 # %%

@@ -89,8 +89,8 @@ my_med_at_the_end = None
 # %% tags=["nbval-ignore-output", "hide-output"]
 block = grokkit.presets["uniformity"].with_(learning_rate=2e-3, init="lecun")
 task = PrimeField("x+y", p=p, train_fraction=0.6)
-live = embedding_paths.follow(block.with_(task=task, epochs=800, record_every=25))
-seen = token_uniformity(live.table, shuffles=50)
+live = embedding_paths.follow(block.with_(task=task, epochs=800, record_every=50))
+seen = token_uniformity(live.table, shuffles=20)
 size = live.table.flatten(1).norm(dim=1)
 solid = {"linestyle": "-", "linewidth": 1}
 shuffled = {"marker": None, "color": "#757575", "linestyle": (0, (4, 2))}
@@ -102,7 +102,7 @@ viz.lines(
         viz.Line(live.epochs, seen.best, "best step", "structure"),
         viz.Line(
             live.epochs, seen.best_null.amin(dim=1),
-            "best step, least of 50 shuffled orders", "structure", shuffled,
+            "best step, least of 20 shuffled orders", "structure", shuffled,
         ),
     ],
     title="What MED does, and what order does",
@@ -132,7 +132,7 @@ spec = embedding_paths.RECIPES["sum"]()
 rate = spec.optimizer.learning_rate * spec.optimizer.weight_decay
 start = embedding_paths.load("sum").table[0].double()
 for epoch in (0, 500, 1000):
-    alone = token_uniformity(start[None] * (1 - rate) ** epoch, shuffles=50)
+    alone = token_uniformity(start[None] * (1 - rate) ** epoch, shuffles=20)
     print(f"decay alone, {epoch:5,} epochs: MED {float(alone.med):.2f}, "
           f"best step {float(alone.best):.2f}")  # fmt: skip
 
@@ -170,7 +170,7 @@ for name in filter(evidence.has, evidence.arms):
 # $-i$ have the same square, so $(i, j)$ has up to seven relatives with the same answer, and one of them was mostly
 # trained on.
 #
-# Relatives again. In lesson 01 they were mirror images. So ask of any understanding: *what else would give the same
+# Relatives again. In lesson 01 they were [mirror images](glossary.md). So ask of any understanding: *what else would give the same
 # answers?*
 #
 # ## 4. Data: leave a hole

@@ -29,7 +29,7 @@ from grokkit.experiments.signals import SIGNALS, arrivals, gone
 #
 # | account | signal | what it says |
 # | --- | --- | --- |
-# | structure | **KL** | how far attention is from the oracle: half on each number, nothing elsewhere |
+# | structure | **KL** | how far attention is from the [oracle](glossary.md): half on each number, nothing elsewhere |
 # | features | **entropy** | how evenly attention is spread over the five tokens |
 # | | **effective rank** | how many directions the hidden features fill |
 # | | **alpha** | how steeply the spectrum of the features falls; low: a few directions have nearly everything |
