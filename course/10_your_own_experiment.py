@@ -149,7 +149,7 @@ viz.lines(
 
 # %%
 base = grokkit.presets["live"].with_(
-    p=31, train_fraction=0.7, learning_rate=0.02, epochs=400, record_every=10, stop_after=0
+    p=31, train_fraction=0.7, learning_rate=0.02, epochs=360, record_every=20, stop_after=0
 )
 told = base.with_(prior="kl", kl_strength=1.0)
 my_arms = {
@@ -244,9 +244,13 @@ print(f"{len(my_row.specs())} runs, sealed as {fingerprint(my_row)}")
 # `sweep` trains a list of runs into a folder. What is there already is not trained again, so you can stop it,
 # close the laptop, and go on tomorrow.
 
-# %% tags=["nbval-ignore-output", "hide-output"]
+# %% tags=["nbval-ignore-output"]
 folder = tempfile.mkdtemp()  # for your own: "my_runs", a folder that stays
-history = my_row.label(sweep(my_row.specs(), folder, workers=1))
+first = sweep(my_row.specs(only=["3 distractors", "6 distractors"]), folder, workers=1)
+print(f"{first.sizes['run']} runs are in the folder")
+
+# %% tags=["nbval-ignore-output", "hide-output"]
+history = my_row.label(sweep(my_row.specs(), folder, workers=1))  # the other two arms
 strip_figure(my_row, Present(my_row, history), accuracy=0.9, scale="linear")
 
 # %% tags=["nbval-ignore-output", "hide-output"]

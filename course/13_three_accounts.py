@@ -123,9 +123,9 @@ viz.signals_of_a_run(runs[0])
 #
 # </details>
 #
-# Seeds agree on this order, and not by chance (the evidence has the test). So an account could rest its case: *my signal comes before the grok, in every seed.*
+# Seeds agree on this order, and not by chance (the evidence has the test). So an account could stop here: *my signal comes before the grok, in every seed.*
 #
-# ## 3. The twist: one more witness
+# ## 3. The twist: one more signal
 #
 # Here is a signal that has never seen a network. Date it by the same rule.
 
@@ -134,7 +134,7 @@ clock = [
     half_way(one.epoch.values, one.epoch.values.astype(float), start)
     for one, start in zip(runs, since, strict=True)
 ]
-print("half-way, the witness:    ", "".join(f"{epoch:8,.0f}" for epoch in clock))
+print("half-way, this signal:    ", "".join(f"{epoch:8,.0f}" for epoch in clock))
 print("half-way, unseen pairs:   ", "".join(f"{epoch:8,.0f}" for epoch in dates["unseen pairs"]))
 print(f"ahead in {np.sum(np.array(clock) < dates['unseen pairs'])} of {len(runs)} seeds")
 
@@ -184,7 +184,7 @@ print(f"attention that looks everywhere alike has {np.log(5 / 2):.2g}")
 #
 # ## 5. Take hold of it
 #
-# A control can acquit. To show a cause, take hold of the thing and move it. One account has a handle: the prior of
+# A control shows where a signal goes without understanding. To show a cause, take hold of the thing and move it. One account has a handle: the prior of
 # lesson 06 puts attention where it should be. If the other signals waited for structure, they must now come sooner.
 # The mark is that of the same seed without the prior.
 

@@ -2,7 +2,7 @@
 # # Evidence 13 · Three accounts, one network
 #
 # What stands behind [lesson 13](../13_three_accounts.ipynb): all instruments on three recorded networks, how sure the order is, six other rulers,
-# another network, six rules of ours on fresh seeds, and the count of all claims.
+# another network, and six rules of ours on fresh seeds.
 #
 # *You need lesson 13. The code takes {{time 13}} of one core. Results stand open below.*
 
@@ -552,29 +552,6 @@ for words, name in (("seeds 0 to 4", "ln-placement"), ("seeds 5 to 9", "ln-place
 # neither control. Then, about together, the features' rank turns, embeddings become even, waves come,
 # the norm falls, and the unseen pairs are understood. Last of all alpha settles. None of the accounts
 # is wrong about what it saw. What is wrong is the step from *before* to *because*.
-#
-# ## 12. The whole course, counted
-#
-# Every claim of the course that is judged by runs of this size, and what became of it; most were
-# written down before these. (Two things more are in [RESULTS.md](../../RESULTS.md): the row `theory`,
-# which has no runs, checks formulas on random inputs and takes the longest; and two figures again at
-# the size of the paper.)
-
-# %% tags=["nbval-ignore-output"]
-short = {"reproduced": "yes", "partly": "partly", "not reproduced": "no", "undecided": "open"}
-print(f"{'':25}" + "".join(f"{word:>8}" for word in short.values()))
-total = dict.fromkeys(short, 0)
-for row in experiments.ROWS:
-    if row == "theory":
-        continue
-    found = [result.verdict for result in experiments.claims(row)]
-    for verdict in short:
-        total[verdict] += found.count(verdict)
-    print(f"{row:25}" + "".join(f"{found.count(verdict) or '':>8}" for verdict in short))
-print(f"{'together':25}" + "".join(f"{number:8}" for number in total.values()))
-
-# %% [markdown]
-# A course that had only the first column would have been an advertisement.
 #
 # ## Case file
 #
