@@ -1,12 +1,11 @@
 """``grokkit claims``: what was claimed, and what was found."""
 
 import difflib
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
 from grokkit.cli import complain
-from grokkit.cli.options import call, check_writable
+from grokkit.cli.options import check_writable
 from grokkit.errors import refuse
 
 if TYPE_CHECKING:
@@ -15,15 +14,6 @@ if TYPE_CHECKING:
     from grokkit.experiments import Row, Size
 
 PROG = "grokkit claims"
-
-
-def main(argv: Sequence[str]) -> int:
-    """Print the table and the count of verdicts; write or check the document; draw.
-
-    Returns:
-        0; 1 if a checked file differs, or a History cannot be read; 2 for bad input.
-    """
-    return call(claims, argv, PROG)
 
 
 def claims(
@@ -47,6 +37,9 @@ def claims(
         check: compare this file with that document; where they differ, say where.
         figures: draw the figure of each experiment into this folder.
         findings: write the page of findings to this file, as FINDINGS.md is.
+
+    Returns:
+        0; 1 if a checked file differs, or a History cannot be read.
     """
     from grokkit import experiments
     from grokkit.runtime import any_specs_of, load_history

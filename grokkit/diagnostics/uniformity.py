@@ -28,8 +28,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from grokkit.core.common import stream as generator
 from grokkit.errors import check_int, refuse
-from grokkit.seeding import generator
 
 
 @dataclass(frozen=True, eq=False)

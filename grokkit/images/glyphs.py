@@ -80,8 +80,5 @@ def tiles(alphabet: Sequence[int], size: int) -> UInt8[Tensor, "glyph row column
     Args:
         alphabet: the number of sides of each.
         size: the height and the width of a cell, in pixels.
-
-    Raises:
-        SettingError: as :func:`glyph`.
     """
     return torch.stack([glyph(sides, size) for sides in alphabet])

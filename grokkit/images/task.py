@@ -100,9 +100,6 @@ class GlyphSum:
         split: ``"pair"``: by image; ``"unordered"``: images with the same glyphs in other
             cells stay on the same side.
 
-    Raises:
-        SettingError: a setting makes no sense; the message names it.
-
     >>> data = GlyphSum(grid_rows=2, cell_size=112, train_fraction=0.25).build(seed=0)
     >>> len(data.train), len(data.test), data.n_classes
     (3660, 10981, 49)
@@ -157,10 +154,6 @@ class GlyphSum:
 
         Args:
             seed: 0 or more.
-
-        Raises:
-            SettingError: the seed is no whole number, or the fraction leaves one side
-                of an unordered split empty.
         """
         check_int("seed", seed, 0)
         base = len(self.alphabet)

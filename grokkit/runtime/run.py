@@ -131,11 +131,7 @@ def plan(
 
 
 def check_device(device: torch.device | str) -> None:
-    """Refuse a device that is not there.
-
-    Raises:
-        SettingError: torch knows no such device, or this machine has none.
-    """
+    """Refuse a device that is not there."""
     there = ["cpu"]
     if torch.cuda.device_count():
         there += ["cuda", *(f"cuda:{i}" for i in range(torch.cuda.device_count()))]

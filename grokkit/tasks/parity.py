@@ -26,9 +26,9 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
+from grokkit.core.common import stream as generator
 from grokkit.core.task import distinct
 from grokkit.errors import check_choice, check_int, refuse
-from grokkit.seeding import generator
 from grokkit.tasks.base import Sequences, Task, TaskData, register_task, tuples_for_lists
 from grokkit.tasks.operands import MAX_TOKENS, QUERY, check_positions, fixed_mask
 from grokkit.tasks.split import check_split, decode, split_inputs
@@ -54,9 +54,6 @@ class SparseParity(Task):
         examples: the number of distinct bit strings in train and test together; None
             for 2000, or for all 2^n where there are fewer.
         train_fraction: the fraction of bit strings that are trained on.
-
-    Raises:
-        SettingError: a setting makes no sense; the message names it.
 
     >>> data = SparseParity(bits=6, k=2).build(seed=0)
     >>> len(data.train), len(data.test), data.vocabulary
@@ -95,9 +92,6 @@ class SparseParity(Task):
 
         Args:
             seed: 0 or more.
-
-        Raises:
-            SettingError: the seed is no whole number.
         """
         check_int("seed", seed, 0)
         codes = distinct(2**self.bits, self.n_inputs, generator(seed, "inputs"))
@@ -139,9 +133,6 @@ class AutoregressiveParity(SparseParity):
         predict: ``"all"`` to train on the next token at every position; ``"answer"`` to train
             on the last one alone, which is sparse parity with a third class that never occurs.
 
-    Raises:
-        SettingError: a setting makes no sense; the message names it.
-
     >>> data = AutoregressiveParity(bits=6, k=2).build(seed=0)
     >>> len(data.train), len(data.test), data.n_classes
     (224, 32, 3)
@@ -162,9 +153,6 @@ class AutoregressiveParity(SparseParity):
 
         Args:
             seed: 0 or more.
-
-        Raises:
-            SettingError: the seed is no whole number.
         """
         data = replace(super().build(seed), n_classes=3)
         if self.predict == "answer":

@@ -90,12 +90,16 @@ def graded_alone(box: Sandbox, made: nbformat.NotebookNode | bytes) -> dict[str,
 # --- a class ------------------------------------------------------------------------------
 
 WRONG = "def kl_to_oracle(attention, informative): return 0.0"
+(RIGHT,) = [cell.source for cell in notebook().cells if cell.id == "ex_1_2-answer"]
 HOSTILE = {
-    "hangs": ("import signal; signal.signal(signal.SIGXCPU, signal.SIG_IGN)\nwhile True: pass"),
-    "leaves": "import os; os._exit(0)",
-    "kills itself": "import os; os.kill(os.getpid(), 9)",
-    "speaks out of turn": "import os\nfor n in range(3, 50):\n"
+    "hangs": "import signal; signal.signal(signal.SIGXCPU, signal.SIG_IGN)\n"
+    "while True: kl_to_oracle = 1",
+    "leaves": "import os; os._exit(0)  # kl_to_oracle",
+    "kills itself": "import os; os.kill(os.getpid(), 9)  # kl_to_oracle",
+    "speaks out of turn": "import os\nfor n in range(3, 50):  # kl_to_oracle\n"
     "  try: os.write(n, b'x' * 99)\n  except OSError: pass",
+    "loops when called": "def kl_to_oracle(a, i):\n  while True: pass",
+    "loops below": f"{RIGHT}\nwhile True: pass",
     "noisy": f"for _ in range(10**4): print('x' * 10**4)\n{'k' * 100_000} = 1\n"
     "def kl_to_oracle(a, i): raise ValueError('x' * 10**6)",
 }
@@ -235,17 +239,20 @@ def test_what_was_not_run_is_listed(graded: list[dict[str, str]]):
     for what in ("%matplotlib", "%pip", "!nvidia-smi", "google", "seaborn", "!ls", "input("):
         assert what in told
     told = {row["student"]: row["feedback"] for row in graded if row["outcome"] == "not read"}
-    assert set(told) == {"script"}
+    assert set(told) == {"script"} and "hand that in" in told["script"]
+    assert outcomes(graded, "script") == ["not read"] * len(NAMES)
 
 
 @pytest.mark.parametrize(
     ("student", "wanted"),
     [
         ("wrong and cut", ["correct", "correct", "wrong", "correct", "correct"]),
-        ("hangs", ["correct", *["stopped"] * 4]),
-        ("leaves", ["correct", *["stopped"] * 4]),
-        ("kills itself", ["correct", *["stopped"] * 4]),
-        ("speaks out of turn", ["correct", *["stopped"] * 4]),
+        ("hangs", ["correct", "stopped", *["correct"] * 3]),
+        ("leaves", ["correct", "stopped", *["correct"] * 3]),
+        ("kills itself", ["correct", "stopped", *["correct"] * 3]),
+        ("speaks out of turn", ["correct", "stopped", *["correct"] * 3]),
+        ("loops when called", ["correct", "stopped", *["correct"] * 3]),
+        ("loops below", ["correct"] * 5),
         ("noisy", ["correct", "raised", *["correct"] * 3]),
         ("no json", ["unreadable"] * len(NAMES)),
         ("deep", ["unreadable"] * len(NAMES)),
@@ -260,9 +267,12 @@ def test_the_hostile_cost_themselves_points_and_nobody_else_anything(
 
 def test_why_a_notebook_was_stopped_is_told_and_not_at_length(graded: list[dict[str, str]]):
     told = {(row["student"], row["exercise"]): row["feedback"] for row in graded}
-    assert told["leaves", "ex_1_2"] == "its process ended by itself"
-    assert told["no json", "ex_1_1"].startswith("JSONDecodeError")
-    assert told["huge", ""].startswith("1,099,511,627,776 bytes; allowed")
+    assert told["leaves", "ex_1_2"] == "a line of its cell had to be left out"
+    assert "`import os; os._exit(0)  # kl_to_oracle`), as it stopped" in told["leaves", ""]
+    assert told["loops when called", "ex_1_2"] == "it computed for more than 10 s"
+    assert "`while True: pass`), as it stopped the notebook: it computed" in told["loops below", ""]
+    assert told["no json", "ex_1_1"].startswith("this file is no notebook, or was cut short (JSON")
+    assert told["huge", ""].startswith("this file is not read: 1,099,511,627,776 bytes")
     assert max(map(len, told.values())) <= LONGEST_FEEDBACK
 
 
@@ -283,7 +293,7 @@ def test_the_report_has_a_line_and_a_page_for_each_student(
     assert lines["Colab"]["ID"] == "2"
     assert lines["Nobody, Nora"][roster.STATUS] == "not handed in"
     assert lines["zipped"][roster.STATUS] == "not in the roster; handed in"
-    page = (folder / "feedback" / "wrong once.md").read_text()
+    page = (folder / "feedback" / "wrong once, 3.md").read_text()
     assert "9 of 11 points" in page and "Exercise 1.2: wrong, 0 of 2" in page
 
 
@@ -307,8 +317,9 @@ def test_a_rerun_marks_only_what_has_changed(
         return len(again), rows
 
     assert rerun()[0] == 0 and out.read_text() == before
-    # What was stopped is tried again with other limits: four notebooks.
-    assert rerun(seconds=11)[0] == 4
+    # What was stopped is tried again with other limits.
+    stopped = {line["notebook"] for line in graded if line["outcome"] == "stopped"}
+    assert rerun(seconds=11)[0] == len(stopped) > 1
     out.write_text(before)
 
     changed = class_of_many / "untouched" / f"{STEM}.ipynb"
@@ -617,10 +628,37 @@ def test_the_basic_walls_grade_too():
 
 
 def test_one_who_sleeps_is_ended_by_the_clock(monkeypatch: pytest.MonkeyPatch, box: Sandbox):
-    monkeypatch.setattr(Limits, "patience", 6)
-    marks = graded_alone(box, notebook(ex_1_2__answer="import time; time.sleep(10**6)"))
-    assert marks["ex_1_1"].outcome == "correct"
-    assert marks["ex_1_2"] == Mark("ex_1_2", "stopped", "it did not end within 6 s")
+    monkeypatch.setattr(Limits, "patience", 40)
+    code = "import time; time.sleep(10**6)  # kl_to_oracle"
+    marks = graded_alone(box, notebook(ex_1_2__answer=code))
+    assert [marks[name].outcome for name in NAMES] == ["correct", "stopped", *["correct"] * 3]
+    assert (
+        f"(`{code}`), as it stopped the notebook: it did not end within 40 s" in marks[""].feedback
+    )
+
+
+def test_a_notebook_that_stops_again_and_again_is_given_up(monkeypatch: pytest.MonkeyPatch):
+    runs: list[Any] = []
+
+    def run(self: Sandbox, notebook: bytes, orders: Any) -> tuple[list[dict[str, Any]], str]:
+        runs.append(list(orders["left_out"]))
+        gone = {"gone": "", "cell": 3, "statement": len(runs), "line": 1, "text": "f()"}
+        return [{"exercise": "ex_1_1", "outcome": "correct", "feedback": ""}, gone], "it left"
+
+    monkeypatch.setattr(Sandbox, "_run", run)
+    marks = Sandbox().grade(b"", {"ex_1_1": "", "ex_1_2": ""})
+    assert len(runs) == supervise.MOST_RUNS and runs[2] == [(3, 1), (3, 2)]
+    assert [mark.outcome for mark in marks] == ["correct", "stopped", "skipped"]
+    assert "stopped 8 times; the last time: it left" in marks[1].feedback
+
+
+def test_a_judge_that_has_ended_is_replaced(box: Sandbox):
+    assert {m.outcome for m in graded_alone(box, notebook()).values()} == {"correct"}
+    judge = box._judges[-1]
+    judge.process.kill()
+    judge.process.wait()
+    assert {m.outcome for m in graded_alone(box, notebook()).values()} == {"correct"}
+    assert box._judges[-1] is not judge
 
 
 # --- cells --------------------------------------------------------------------------------
@@ -642,7 +680,9 @@ def learner(monkeypatch: pytest.MonkeyPatch) -> Notebook:
         ("pip install a b\nx = 3", ["%pip install a b"]),
         ("!ls\nx = 3", ["!ls"]),
         ("y = !ls\nx = 3 + len(y)", ["!ls"]),
-        ("%%time\nx = 3", []),
+        ("%%time\nx = 3", ["%%time"]),
+        ("\n%%timeit -n 3\n!ls\nx = 3", ["%%timeit -n 3", "!ls"]),
+        ("%%capture out\nx = 3; out.show()", ["%%capture out"]),
         ("%time x = 3", []),
         ("x = 3\nint?", ["%pinfo int"]),
         ("import nobody.has.this as n; n.go().on; x = 3", ["import nobody (not installed here)"]),
@@ -668,6 +708,7 @@ def test_what_classes_use_does_no_harm(learner: Notebook, cell: str, skipped: li
     ("cell", "error"),
     [
         ("%%bash\nrm -rf /", ""),
+        ("%%time\n1 / 0", "ZeroDivisionError"),
         ("1 / 0", "ZeroDivisionError: division by zero"),
         ("raise SystemExit(1)", "SystemExit: 1"),
         ("while True: input()", "EOFError: nobody is there to answer"),
@@ -677,6 +718,14 @@ def test_what_classes_use_does_no_harm(learner: Notebook, cell: str, skipped: li
 )
 def test_a_cell_that_fails_says_so(learner: Notebook, cell: str, error: str):
     assert learner.run(cell).startswith(error) and learner.get("x") == (False, None)
+
+
+def test_a_statement_that_is_left_out_takes_nothing_else_with_it(learner: Notebook):
+    at: list[tuple[int, int]] = []
+    learner._before = at.append
+    assert learner.run("x = 1\nx = 2; y = 3\n\nz = x", without=[1]) == ""
+    assert [learner.get(name)[1] for name in "xyz"] == [1, 3, 1]
+    assert at == [(0, 1), (2, 2), (3, 4)]
 
 
 def cells(*found: dict[str, Any]) -> bytes:
@@ -783,7 +832,7 @@ def test_what_is_not_read_is_listed_and_a_zip_is_not_unpacked(tmp_path: Path):
         "mal": "a link",
         "ned_01.ipynb": "a link",
         "oda_01.ipynb": "no regular file",
-        "script.py": "no notebook (.ipynb)",
+        "script.py": "a script (.py); only the notebook (.ipynb) is read: hand that in",
     }
     read = {one.name: one for one in found if not one.why_not}
     slips = [one for one in found if one.name.startswith("slip.zip")]
@@ -961,8 +1010,18 @@ def test_the_table_has_a_line_a_student_and_the_better_of_two_counts():
     assert roster.table(roster.students(rows)).splitlines() == [
         "student  total  points possible  chapter 01  chapter 02  status",
         "ada      3.5    4                2           1.5         handed in",
-        "ben      0      2                0           -           stopped",
+        "ben      0      4                0           -           stopped, chapter 02 missing",
     ]
+
+
+def test_of_equal_points_the_outcome_that_says_more_counts():
+    given = [
+        row("ada", "ex_1_1", 0, outcome="wrong", feedback="the cause"),
+        row("ada", "ex_1_1", 0, outcome="not read", notebook="also.py"),
+    ]
+    for rows in (given, given[::-1]):
+        (ada,) = roster.students(rows)
+        assert [one.feedback for one in ada.best] == ["the cause"]
 
 
 # --- the roster ---------------------------------------------------------------------------
@@ -975,6 +1034,9 @@ CANVAS = (
     "Student,ID,SIS User ID,SIS Login ID,Section\n    Points Possible,,,,\n"
     '"Lovelace, Ada",815,4711,alove,A\n"Byron, Ada",816,4712,abyron,A\n'
 )
+GROUPS = (
+    "Username;Group name;Surname;First name\nal1;blue;Lovelace;Ada\nab1;blue;Byron;Ada Augusta\n"
+)
 
 
 @pytest.mark.parametrize(
@@ -986,6 +1048,15 @@ CANVAS = (
         (MOODLE, "byron", 1),
         (MOODLE, "zoe", 2),
         (MOODLE, "Zoe Muller-Ludenscheidt", 2),
+        (MOODLE, "Ada, Lovelace", 0),
+        (MOODLE, "Lovelace, Ada", 0),
+        (CANVAS, "Ada, Lovelace", 0),
+        (CANVAS, "Lovelace, Ada", 0),
+        (GROUPS, "Lovelace, Ada", 0),
+        (GROUPS, "ada_byron_late", 1),
+        (GROUPS, "al1-late", 0),
+        (MOODLE, "Zoe Smith", None),
+        (MOODLE, "Ben Lovelace", None),
         (MOODLE, "Ada", None),
         (MOODLE, "s4711", None),
         (CANVAS, "lovelaceada_815_99120_1", 0),
@@ -1021,7 +1092,7 @@ def test_the_report_keeps_the_rosters_columns_and_its_pages_are_harmless(tmp_pat
     assert [(line["Student"], line[roster.TOTAL], line[roster.POSSIBLE]) for line in lines] == [
         ("Lovelace, Ada", "2", "4"),
         ("Byron, Ada", "", ""),
-        ("../../mal", "2", "2"),
+        ("../../mal", "2", "4"),
     ]
     pages = sorted(os.listdir(tmp_path / "report" / "feedback"))
     assert len(pages) == 2 and all("/" not in name for name in pages)

@@ -27,9 +27,9 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor
 
+from grokkit.core.common import stream as generator
 from grokkit.errors import check_choice
 from grokkit.model import QK_WEIGHTS, of_kinds
-from grokkit.seeding import generator
 
 PenaltyGradient = Literal["true", "noise", "shuffled", "true-qk", "noise-all", "shuffled-all"]
 
@@ -44,11 +44,7 @@ REACH: Mapping[str, tuple[str, ...] | None] = {
 
 
 def check_penalty_gradient(value: object) -> None:
-    """Refuse an unknown stand-in.
-
-    Raises:
-        SettingError: naming ``penalty_gradient``.
-    """
+    """Refuse an unknown stand-in."""
     check_choice("penalty_gradient", value, get_args(PenaltyGradient))
 
 
