@@ -16,6 +16,7 @@ from grokkit.viz.pathways import find_placements, placement_picture
 from grokkit.viz.routing import Routing, routing_plane
 from grokkit.viz.rows import row_figure
 from grokkit.viz.style import LOOKS, Look, Picture, png, style
+from grokkit.viz.wait_parts import wait_parts
 
 __all__ = [
     "LOOKS",
@@ -43,4 +44,5 @@ __all__ = [
     "seed_curves",
     "signals_of_a_run",
     "style",
+    "wait_parts",
 ]
