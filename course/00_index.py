@@ -37,6 +37,21 @@ for name in ("train_accuracy", "test_accuracy", "kl", "mlp_norm"):
 print(f"... and {len(history.data_vars) - 4} more: history.data_vars")
 
 # %% [markdown]
+# ## The map
+#
+# Papers say why the wait is there and what ends it; these lessons measure it. The map shows both,
+# with the lesson where each is met. Lessons show it as far as they have come:
+# `grokkit.viz.claims_map(upto=3)`.
+
+# %%
+grokkit.viz.claims_map()
+
+# %% [markdown]
+# *Reproduced*: what was measured lies within what was claimed. *Not reproduced* comes in three
+# kinds: *refuted*, the effect lies on the other side; *missed*, it is too small; *not shown*, it
+# could as well be none. *Undecided*: it reaches past the bound. The findings that matter most, with
+# their caveats: [FINDINGS.md](../FINDINGS.md).
+#
 # ## The lessons
 #
 # | lesson | question | time to run | memory |

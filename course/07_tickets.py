@@ -205,6 +205,12 @@ draw(gentle, "The same race with a gentle mask", "mask of seed 100, 50 % sparse;
 # question for five seeds, and one run of one seed does not answer it. What the picture does show is
 # that the size of the Bayesian ticket's victory depended on how badly the other ticket was cut.
 #
+# One line more on the map: what is said, what was measured, and the verdict.
+
+# %%
+viz.claims_map(upto=7)
+
+# %% [markdown]
 # ## Case file
 #
 # - **We know:** told where to look, fresh weights come to 95 % sooner than dense ones, in five of five

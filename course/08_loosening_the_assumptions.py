@@ -71,7 +71,7 @@ worlds = {
     ),
 }  # fmt: skip
 name = my_assumption or "moving"
-without = worlds[name].with_(stop_after=0, epochs=min(worlds[name].epochs, 1500))
+without = worlds[name].with_(stop_after=0, epochs=min(worlds[name].epochs, 1400))
 given = told(without)
 if name == "heads":
     given = given.with_(head_reduction="summed")  # both heads together should match the oracle
@@ -159,10 +159,10 @@ looks = {"alphabet": ("structure", {"markevery": 1}), "random": ("test", {"marke
 curves = []
 for kind, (look, change) in looks.items():
     task = LongerAddition(p=43, train_fraction=0.5, distractors=kind)
-    spec = told(live.with_(task=task, epochs=800, stop_after=0))
+    spec = told(live.with_(task=task, epochs=800, record_every=200, stop_after=0))
     trainer = Trainer([spec])
     with tqdm(total=spec.epochs, desc=kind) as bar:
-        trainer.advance(on_record=lambda one, bar=bar: bar.update(one.epoch - bar.n))
+        trainer.advance(on_epoch=lambda _, bar=bar: bar.update())
     h = to_history(trainer)
     right = [h.test_accuracy[0, -1].item(), *h.extra_accuracy[0, -1].values]
     curves.append(viz.Line(lengths, right, f"{kind} distractors", look, change))
@@ -261,6 +261,12 @@ for row, word in enumerate(("first", "second")):
 # One head says the opposite of the other, so the network cannot tell the two sequences apart. **Heads can
 # cancel.** No trained network has to do this. But a theorem must not rely on that.
 #
+# What the map says after this lesson:
+
+# %%
+viz.claims_map(upto=8)
+
+# %% [markdown]
 # ## Case file
 #
 # - **We know:** the prior helps where numbers move, where random distractors set a trap, and with four

@@ -315,6 +315,12 @@ for one in alone:
 # The sums are known by heart at once, with little of a clock. The waves gather during the wait, and the unseen
 # sums follow them. **The second part of the wait is the making of the clock.**
 #
+# What the map says after this lesson:
+
+# %%
+viz.claims_map(upto=9)
+
+# %% [markdown]
 # ## Case file
 #
 # - **We know:** this network adds by a few waves of $a + b$, and breaks without them; its sureness shows a

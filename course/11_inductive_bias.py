@@ -208,6 +208,12 @@ viz.row_figure("lr-and-decay", experiments.recorded("lr-and-decay"))
 # The last line has the product of the second one, with ten times the learning rate: the medians lie near each
 # other. The product sets the pace.
 #
+# What the map says after this lesson:
+
+# %%
+viz.claims_map(upto=11)
+
+# %% [markdown]
 # ## Case file
 #
 # - **We know:** an LN before the MLP, or before the values, brings the grok to less than half of the epochs; one

@@ -250,6 +250,12 @@ viz.row_figure("resnet-grokking", experiments.recorded("resnet-grokking"))
 # network memorises as soon, and answers little of the unseen. **What it had found was twins, not sums.** The paper has
 # no such control. In its setting, too, nearly every unseen image has a twin; whether its network found twins is open.
 #
+# What the map says after this lesson (the runs of its last line are in the evidence):
+
+# %%
+viz.claims_map(upto=12)
+
+# %% [markdown]
 # ## Case file
 #
 # - **We know:** MED measures size as well as order; order is neither enough nor needed for these functions; the small

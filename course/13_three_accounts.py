@@ -211,7 +211,13 @@ for name in names:
 # pairs are understood; this is learning to add, the second part. None of the accounts is wrong about what it saw.
 # What is wrong is the step from *before* to *because*.
 #
-# MAPPLACE
+# The whole course on one map: what is said, what was measured, and the verdict.
+
+# %%
+viz.claims_map()
+
+# %% [markdown]
+# A course that had only the green lines would be an advertisement.
 #
 # ## Case file
 #

@@ -8,6 +8,7 @@ no open windows, nothing to close.
 
 from grokkit.viz.attention import attention_bars, mass_bars
 from grokkit.viz.beta_sweep import beta_picture, find_sweep
+from grokkit.viz.claims_map import claims_map
 from grokkit.viz.curves import Line, lines, seed_curves
 from grokkit.viz.embedding_circle import embedding_circle
 from grokkit.viz.interactive import condition_plane, live_curves, phases_by_hand, run_at_epoch
@@ -26,6 +27,7 @@ __all__ = [
     "Routing",
     "attention_bars",
     "beta_picture",
+    "claims_map",
     "condition_plane",
     "embedding_circle",
     "find_placements",
