@@ -217,14 +217,34 @@ beside("01 test accuracy without weight decay", my_accuracy_without_decay, round
 # ## 5. Where does it look?
 #
 # The paper that this course tests says: the network waits because its attention has not found the
-# informative tokens. So watch the attention. Drag the epoch of this recorded run.
+# informative tokens. So watch the attention of your own network, over time.
 
 # %% tags=["nbval-ignore-output"]
-widgets.RunScrubber()
+grey = {"color": "#757575", "marker": None}
+drawn = [
+    viz.Line(epochs[1:], [one[1] for one in looks[1:]], "first letter", "train", grey),
+    viz.Line(epochs[1:], [one[3] for one in looks[1:]], "second letter", "norm", grey),
+    viz.Line(epochs[1:], [one[0] for one in looks[1:]], "first number", "structure"),
+    viz.Line(
+        epochs[1:], [one[2] for one in looks[1:]], "second number", "structure", {"marker": "s"}
+    ),
+]
+memorised = first(epochs, known, 0.99)
+viz.lines(
+    drawn,
+    title="Where your network looks",
+    below="mean over the training sums; each would get 0.2 if it looked everywhere alike",
+    x="epoch (log scale)",
+    y="share of attention",
+    log="x",
+    marks={"99 % of the training sums": memorised} if memorised else {},
+    ylim=(0, 0.55),
+    height=3.4,
+)
 
 # %% [markdown]
-# Two things are seen. Attention makes an **early jump** towards the numbers, before the training sums
-# are known. Then it hardly moves for a long time.
+# Attention makes an **early jump** towards the numbers, before the training sums are known. The rest of
+# the way takes it much longer. Is that so in other networks? Five recorded ones:
 
 # %%
 recorded = runs.load("classroom")  # five seeds, at a five times smaller learning rate

@@ -102,13 +102,8 @@ for name, one in (("fair", fair), ("blinkered", blinkered)):
 
 # %% [markdown]
 # The same mass; but the second one hardly looks at one of the numbers, and nobody can add what he does not
-# see. Mass forgives that. Least mass and KL do not. Try it: two sequences that differ in one number, and
-# the vectors that are pooled from them.
-
-# %% tags=["nbval-ignore-output"]
-widgets.RoutingPlayground()
-
-# %% [markdown]
+# see. Mass forgives that. Least mass and KL do not.
+#
 # ## 4. What are the other tokens?
 #
 # The paper calls the tokens that do not matter **distractors**, and does not dwell on what they are. They

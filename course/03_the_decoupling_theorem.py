@@ -36,7 +36,7 @@ from grokkit.engine import Trainer
 # The other tokens are the same in both sequences, and so is $m$ (the evidence shows why). So all that can tell
 # the two apart is multiplied by a share of attention. If no value is further than $\Delta$ from $m$, then
 #
-# $$\|h - h'\| \;\le\; (\alpha_i + \alpha'_i)\,\Delta,$$
+# $$\|h - h'\| \;\le\; (\alpha_i + \alpha'_i)\,\Delta, \qquad (16)$$
 #
 # where a prime marks the second sequence. In words: **two pooled vectors are no further apart than the attention
 # on the token that differs allows.** Let us see this on a network, when it has memorised and later.
@@ -84,15 +84,9 @@ with style():
 figure
 
 # %% [markdown]
-# Each dot is a pair, and none lies above the line. At first, some numbers get so little attention that their
-# pairs lie in the corner, and nothing behind attention can tell these apart.
+# Each dot is a pair, and none lies above the line. On the left, some numbers get less attention than others, and their
+# pairs lie closer together. On the right the network has found the numbers, and each pair gets about 1.
 #
-# Move the shares yourself, until the two pooled vectors meet.
-
-# %% tags=["nbval-ignore-output"]
-widgets.RoutingPlayground()
-
-# %% [markdown]
 # ## 2. What the theorem says
 #
 # Theorem 4.3 names two conditions for answering every sum, and says that they have nothing to do with each
@@ -104,7 +98,18 @@ widgets.RoutingPlayground()
 # Look closely at the first one. It does not ask for much attention in the mean. It asks that **none of the
 # informative tokens is starved**. That is the **least mass** of lesson 02.
 #
-# So we build networks whose attention is pulled *away* from the numbers while they learn. The same kind of
+# Move the shares of attention yourself. In x and x′ the first number differs; γ is set to 0.15. Can you keep every
+# share of an informative token above γ, and still let the two pooled vectors meet?
+
+# %% tags=["nbval-ignore-output"]
+widgets.RoutingPlayground()
+
+# %% [markdown]
+# (The gray bar "at least", (18), is derived in the evidence, and so is the answer to the question: yes, you can.)
+#
+# ## 3. Pulled away
+#
+# Now we build networks whose attention is pulled *away* from the numbers while they learn. The same kind of
 # pull is used at two strengths, 0.1 and 0.3, and the norm of the MLP is held the same in both. Ten seeds each.
 #
 # **Your prediction.** *Looking everywhere alike gives the two numbers a mass of 0.4. A pulled network has less at
@@ -146,11 +151,11 @@ for name in arms:
 print(f"{'everywhere alike':22}", *(f"{one:12.2f}" for one in (0.4, np.log(2.5), 0.2)))
 
 # %% [markdown]
-# ## 3. The twist: structure is the least mass
+# ## 4. The twist: structure is the least mass
 #
 # **The weakly pulled networks understand, and look at the numbers less than a network does that looks everywhere
 # alike.** By mass and by KL they are worse than knowing nothing. So neither of the two is what the network
-# needs. The last column is different:
+# needs. The last column is different. (Marks at the left edge stand for 0.001 or less.)
 
 # %% tags=["hide-input"]
 with style():
@@ -212,7 +217,7 @@ print(
 # %% [markdown]
 # In the median, a network that looks everywhere alike answers most of them. Attention helps. It is no gate.
 #
-# ## 4. And the other half?
+# ## 5. And the other half?
 #
 # The second condition, $N$, says that networks grok when the norm of the MLP is right. Under different weight
 # decays and learning rates their norms at the grok lie close together. But they lie close together at *every*

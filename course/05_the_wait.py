@@ -48,7 +48,9 @@ for name, decay in decays.items():
         f"decay {decay:3g}: the wait is {waits[name]:5,.0f} epochs; times decay {waits[name] * decay:5,.0f}"
     )
 beside(
-    "05 factor of the wait at twice the decay", my_wait_factor, waits["decay 2"] / waits["baseline"]
+    "05 factor of the wait at twice the decay",
+    my_wait_factor,
+    round(waits["decay 2"] / waits["baseline"], 2),
 )
 
 # %% [markdown]
@@ -88,7 +90,7 @@ viz.wait_parts(
 # One network trains with decay until epoch 400, in the middle of its wait. Then we set the decay to 0. A second one
 # trains without decay until epoch 400; then we set it to 1. Both know their sums by heart by then.
 #
-# *Write for each what comes next, up to epoch 1600: `"groks"`, or `"waits on"`.* And, harder: *what does the training
+# *Write for each what comes next, up to epoch 1900: `"groks"`, or `"waits on"`.* And, harder: *what does the training
 # loss do when decay is switched off, `"rises"`, `"stays"` or `"falls"`?*
 
 # %%
@@ -98,7 +100,7 @@ my_loss = None
 
 
 # %%
-def switched(before, after, at=400, until=1600):
+def switched(before, after, at=400, until=1900):
     """A run whose weight decay changes at an epoch; its History."""
     trainer = Trainer([live.with_(weight_decay=before, epochs=until)])
     trainer.advance(at)
@@ -127,6 +129,10 @@ viz.lines(
 for name, guess, one in (("off", my_switched_off, off), ("on", my_switched_on, on)):
     came = "groks" if float(one.test_accuracy[-1]) >= 0.95 else "waits on"
     print(beside(f"05 decay switched {name}", guess, came))
+    known, unseen = one.train_accuracy.sel(epoch=400).item(), one.test_accuracy[-1].item()
+    print(
+        f"    training sums right at the switch {known:.0%}, unseen sums right at the end {unseen:.0%}"
+    )
 ratio = float(off.train_loss[-1] / off.train_loss.sel(epoch=400))
 did = "falls" if ratio < 0.5 else "stays" if ratio < 2 else "rises"
 print(beside("05 training loss, decay switched off", my_loss, did))

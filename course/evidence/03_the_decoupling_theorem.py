@@ -183,7 +183,7 @@ for run, seed in enumerate(classroom.seed.values):
     gamma, grokked = (float(hindsight[name][run]) for name in ("gamma", "epoch"))
     below = one.epoch.where(one.min_informative_mass < gamma).max().item()
     last = "never below it" if below != below else f"last below it at {below:,.0f}"
-    print(f"seed {seed}: gamma {gamma:.2g}, {last}; half of the unseen pairs at {grokked:,.0f}")
+    print(f"seed {seed}: gamma {gamma:.2g}, {last}; half of the unmirrored pairs at {grokked:,.0f}")
 
 # %% [markdown]
 # One run never falls below its line, and one has half of the unmirrored unseen pairs right while it is
@@ -240,7 +240,7 @@ print(f"largest over least: {ratio:.1f} times")
 # %%
 for row in ("four-phases", "assumptions"):
     (one,) = [one for one in experiments.claims(row) if one.claim.id.endswith("/goldilocks")]
-    print(f"{one.claim.says}\n    {one.verdict}: {one.parts[0].count} of {one.seeds} seeds")
+    print(f"{one.claim.says}\n    {one.label}")
 
 # %% [markdown]
 # Over the arms that differ in decay and learning rate the norms lie close together at *every* epoch, so a

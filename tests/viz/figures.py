@@ -40,6 +40,9 @@ PICTURES: dict[str, Callable[[], viz.Picture]] = {
     "condition_plane": lambda: viz.condition_plane(runs.load("classroom"), 0, 3500),
     "run_at_epoch": lambda: viz.run_at_epoch(runs.load("classroom"), 2, 2000),
     "phases_by_hand": lambda: viz.phases_by_hand(small_history(), 0, [50, 300, 600], reveal=True),
+    "wait_parts": lambda: viz.wait_parts(
+        {"both": (100, 300), "no search": (0, 200), "trapped": (np.inf, np.inf)}, title="Parts"
+    ),
     "live_curves": lambda: viz.live_curves(small_history(1), 1000, "a run"),
     "routing_plane": lambda: viz.routing_plane(viz.Routing()),
     "beta_picture": lambda: viz.beta_picture(viz.find_sweep(sweep_history()), 0.1),
