@@ -143,28 +143,23 @@ viz.lines(
 #
 # **The next cells are yours to change.** As they stand they hold an example, so that the lesson runs.
 #
-# First the *arms*: settings that differ in what their name says and in nothing else. If more distractors make
-# the network wait because there is more to search, then a network that is *told* where to look should not care
-# how many there are. That is the control, and it could say no.
+# First the *arms*: settings that differ in what their name says and in nothing else. Then a *control*, a claim that
+# could speak against the first. If more distractors make the network wait because there is more to search, then
+# *memorising*, which needs no search, should not take longer.
 
 # %%
 base = grokkit.presets["live"].with_(
-    p=31, train_fraction=0.7, learning_rate=0.02, epochs=360, record_every=20, stop_after=0
+    p=31, train_fraction=0.7, learning_rate=0.02, epochs=360, record_every=10, stop_after=0
 )
-told = base.with_(prior="kl", kl_strength=1.0)
-my_arms = {
-    "3 distractors": base,
-    "6 distractors": base.with_(length=8),
-    "3 distractors, told": told,
-    "6 distractors, told": told.with_(length=8),
-}
+my_arms = {"3 distractors": base, "6 distractors": base.with_(length=8)}
+my_seeds = (5, 6, 7, 8, 9)
 for name, spec in my_arms.items():
     data = spec.task.build(0)
-    print(f"{name:20} {data.spell(data.train.tokens[0])}")
+    print(f"{name:14} {data.spell(data.train.tokens[0])}")
 
 # %% [markdown]
-# (The size, the learning rate and the 90 % were chosen by looking at seeds 100 and 101. The claims are judged
-# on seeds 0 to 4, which nobody had looked at.)
+# (The size, the learning rate and the 90 % were chosen by looking at other seeds. The claims are judged on seeds 5 to
+# 9, which nobody had looked at.)
 #
 # Then the claims: a sentence, who says it, and a *judge*, a function that turns runs into parts.
 # `evidence.grokked(arm, accuracy)` is the epoch of every seed; `.sooner(other, factor)` compares seed by seed.
@@ -182,13 +177,13 @@ def waits_less(arm, other, factor):
     return judge
 
 
-def no_difference(arm, other, factor):
-    """A judge: neither of two arms is ahead of the other by ``factor``."""
+def memorises_alike(arm, other, factor):
+    """A judge: neither of two arms has memorised sooner than the other by ``factor``."""
 
     def judge(evidence):
-        mine, its = evidence.grokked(arm, 0.9), evidence.grokked(other, 0.9)
+        mine, its = evidence.memorised(arm), evidence.memorised(other)
         alike = mine.ratio_within(its, factor, 1 / factor)
-        says = f"epoch of {arm} over that of {other} from {factor} to {1 / factor}"
+        says = f"memorising: {arm} over {other} from {factor} to {1 / factor}"
         return [Part(says, tuple(alike), f"{mine} against {its}")]
 
     return judge
@@ -202,10 +197,10 @@ my_claims = (
         waits_less("3 distractors", "6 distractors", 0.8),
     ),
     Claim(
-        "mine/told",
-        "Told where to look, it is as fast to 90 % with 6 distractors as with 3, within a quarter.",
+        "mine/memorises-alike",
+        "It memorises as fast with 6 distractors as with 3, within a quarter.",
         "its control",
-        no_difference("3 distractors, told", "6 distractors, told", 0.8),
+        memorises_alike("3 distractors", "6 distractors", 0.8),
     ),
 )
 
@@ -226,6 +221,7 @@ my_row = Row(
     question="Do more distractors make the network wait longer?",
     setup=lambda size: my_arms,
     claims=my_claims,
+    seeds=my_seeds,
 )
 
 
@@ -246,11 +242,11 @@ print(f"{len(my_row.specs())} runs, sealed as {fingerprint(my_row)}")
 
 # %% tags=["nbval-ignore-output"]
 folder = tempfile.mkdtemp()  # for your own: "my_runs", a folder that stays
-first = sweep(my_row.specs(only=["3 distractors", "6 distractors"]), folder, workers=1)
+first = sweep(my_row.specs(only=["3 distractors"]), folder, workers=1)
 print(f"{first.sizes['run']} runs are in the folder")
 
 # %% tags=["nbval-ignore-output", "hide-output"]
-history = my_row.label(sweep(my_row.specs(), folder, workers=1))  # the other two arms
+history = my_row.label(sweep(my_row.specs(), folder, workers=1))  # the other arm
 strip_figure(my_row, Present(my_row, history), accuracy=0.9, scale="linear")
 
 # %% tags=["nbval-ignore-output", "hide-output"]
@@ -264,7 +260,8 @@ beside("10 verdict on the claim", my_verdict_on_the_claim, verdicts[0].verdict)
 beside("10 verdict on the control", my_verdict_on_the_control, verdicts[1].verdict)
 
 # %% [markdown]
-# In the picture every run is a line, from memorising (the blue tick) to 90 % of the unseen pairs. An arrow is a
+# Look at the control before you look at the claim. If it says no, then something else than the search may take
+# longer, too, whatever became of the claim. In the picture every run is a line, from memorising (the blue tick) to 90 % of the unseen pairs. An arrow is a
 # run that had not come there by its last epoch. It is [censored](glossary.md): it takes longer than that, and nobody knows
 # how much. To leave such runs out would be to leave out the slowest.
 #
