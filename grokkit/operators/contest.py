@@ -42,7 +42,10 @@ PACE: Mapping[str, float] = {
     "mno_16": 0.9,
     "diffusion": 1.05,
 }
-"""The optimizer steps of a round over ``round_steps``: measured to take about the same time."""
+"""The optimizer steps of a round over ``round_steps``, meant to take about the same time.
+
+Set from one timing on a busy machine; the seconds that are kept with a run tell how equal it was.
+"""
 
 RIVALS = ("truth", "true_gaussian", "fno", "fno_covariance", *list(TRAINED)[1:])
 """Who is scored, in order."""
