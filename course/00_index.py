@@ -55,6 +55,7 @@ print(f"... and {len(history.data_vars) - 4} more: history.data_vars")
 # | [11 Inductive bias](11_inductive_bias.ipynb) | Does the architecture choose? | {{time 11}} | {{memory 11}} |
 # | [12 Token uniformity, and data](12_token_uniformity.ipynb) | Do embeddings or data decide? | {{time 12}} | {{memory 12}} |
 # | [13 Three accounts, one network](13_three_accounts.ipynb) | Which signal comes first? | {{time 13}} | {{memory 13}} |
+# | [14 Random targets](14_random_targets.ipynb), an elective | What if there is no right answer? | {{time 14}} | {{memory 14}} |
 #
 # Each takes about half an hour to read, and has its [exercises](../exercises). Time and memory were
 # measured on one core when these notebooks were last built, and are rounded up; to run all of them, one

@@ -31,7 +31,7 @@ from grokkit.classroom import colab, costs
 from grokkit.classroom.differences import differences, first_line
 from grokkit.errors import refuse
 
-LARGEST_BYTES = 400_000
+LARGEST_BYTES = 480_000
 """A notebook larger than this is refused: it belongs in a repository and on slow networks."""
 
 CELL_SECONDS = 600
