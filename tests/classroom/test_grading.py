@@ -249,7 +249,8 @@ def test_what_was_not_run_is_listed(graded: list[dict[str, str]]):
         ("noisy", ["correct", "raised", *["correct"] * 3]),
         ("no json", ["unreadable"] * len(NAMES)),
         ("deep", ["unreadable"] * len(NAMES)),
-        ("huge", ["unreadable"]),
+        ("huge", ["unreadable"] * len(NAMES)),
+        ("secret", ["unreadable"] * len(NAMES)),
     ],
 )
 def test_the_hostile_cost_themselves_points_and_nobody_else_anything(
@@ -268,7 +269,7 @@ def test_why_a_notebook_was_stopped_is_told_and_not_at_length(graded: list[dict[
     line = r"line \d+ of code cell 4 \(`while True: pass`\), as it stopped the notebook: "
     assert re.search(line + too_long, told["loops below", ""])
     assert told["no json", "ex_1_1"].startswith("this file is no notebook, or was cut short (JSON")
-    assert told["huge", ""].startswith("this file is not read: 1,099,511,627,776 bytes")
+    assert told["huge", "ex_1_1"].startswith("this file is not read: 1,099,511,627,776 bytes")
     assert max(map(len, told.values())) <= LONGEST_FEEDBACK
 
 
