@@ -1,45 +1,35 @@
 # %% [markdown]
 # # 09 · What did it learn?
 #
-# The network adds. Asked for 17 + 38 modulo 43, a pair that it has never seen, it says 12. But
-# how? Nobody taught it to count or to carry. It has no digits, and no idea that 18 comes after 17:
-# to the network these are token 17 and token 18, two vectors that began as random numbers.
+# The network adds. Asked for 17 + 38 modulo 43, a pair that it has never seen, it says 12. But how? It has
+# no digits, and no idea that 18 comes after 17. To the network these are token 17 and token 18, two vectors
+# that began as random numbers.
 #
-# For eight lessons we have watched the network from outside: where it looks, how large its weights
-# are, what it gets right. Now the suspect is on the table: its weights are in a file, and we may
-# open it. **What is the answer that it found? And which came first, knowing
-# where to look or knowing how to add?**
+# For eight lessons you watched the network from outside: where it looks, how large its weights are, what it
+# gets right. Its weights are in a file, and now you open it. **What is the answer that it found, and how can
+# you show that it uses it?**
 #
-# | | |
-# | --- | --- |
-# | **After this lesson you can** | add modulo p with cosines alone; read the spectrum of an embedding and say which frequencies a network uses; compute a restricted and an excluded loss and say what each of them can be fooled by; measure in which order two things happen, and say how much the ruler matters |
-# | **You need** | lesson 01; what a cosine is; lesson 06 for the prior (one sentence is enough) |
-# | **Time** | 30 minutes to read; the code runs in under a minute on one core |
-# | **Based on** | N. Nanda et al., *Progress measures for grokking via mechanistic interpretability* (sources at the end); the paper of this course does not open the network |
-#
-# Before each result there is a cell for your guess. To guess without seeing the results of an
-# earlier run, choose *Kernel → Restart Kernel and Clear Outputs of All Cells* first.
+# *You need lesson 01 and what a cosine is. Reading takes 20 minutes; the code takes {{time 09}} of one core.
+# How every measure was checked, a lookup table that fools one of them, and the order of attention and
+# waves over five seeds: [evidence 09](evidence/09_what_did_it_learn.ipynb).*
 
 # %%
 import numpy as np
 import torch
 
-import grokkit
 from grokkit import experiments, viz
 from grokkit.classroom import beside
 from grokkit.diagnostics import (
     all_sequences,
     embedding_power,
-    excluded_loss,
     key_frequencies,
     logit_table,
     memorise_epoch,
-    restricted_loss,
     sum_power,
 )
-from grokkit.engine import Trainer, load_weights
-from grokkit.model import Batch, Transformer, cross_entropy
-from grokkit.runtime.history import to_history
+from grokkit.engine import load_weights
+from grokkit.model import Batch, Parameters, Transformer
+from grokkit.viz.alt import tell
 from grokkit.viz.style import picture, titles
 
 p = 43
@@ -47,17 +37,16 @@ p = 43
 # %% [markdown]
 # ## 1. An adder without digits
 #
-# Write the numbers 0 to 42 round a clock with 43 hours. Adding b turns the hand by b hours, and
-# after 42 comes 0: a clock *is* addition modulo 43.
+# Write the numbers 0 to 42 round a clock with 43 hours. To add $b$, turn the hand by $b$ hours; after 42
+# comes 0. A clock *is* addition modulo 43.
 #
-# A clock face is a cosine and a sine. In words: *for each possible answer c, compare the angle of
-# a + b with the angle of c; the cosine of their difference is largest, namely 1, where they
-# agree.* In symbols, with $\omega_k = 2\pi k / p$,
+# Let the hand go round $k$ times while you count to 43. This $k$ is the **frequency**, and
+# $\omega_k = 2\pi k / p$ is the angle of one step. For each possible answer $c$, compare the angle of
+# $a + b$ with that of $c$. The cosine of their difference is largest where they agree. So this is an adder:
 #
 # $$\text{logit}(c) = \sum_{k} \cos\!\big(\omega_k\,(a + b - c)\big).$$
 #
-# The number $k$ is the *frequency*: how many times the hand goes round while we count to 43.
-# In code, it is an adder:
+# What matters for the loss is the **margin**: the logit of the right answer minus the best wrong one.
 
 # %%
 a, b, c = torch.meshgrid(*3 * [torch.arange(p)], indexing="ij")
@@ -68,110 +57,94 @@ def adder(frequencies):
     return sum(torch.cos(2 * torch.pi * k * (a + b - c) / p) for k in frequencies)
 
 
-right = adder([1]).argmax(dim=2) == (a + b)[..., 0] % p
-print(f"one wave gets {right.float().mean():.0%} of all {p * p} sums right")
-
-# %% [markdown]
-# One wave would do, then. But only just: the answer next to the right one is one hour away, and
-# the cosine of such a small angle is nearly 1 as well. What counts for a loss is the **margin**,
-# the right answer's logit minus the best other one. Take a few clocks that run at different
-# speeds, and a wrong answer that looks right on one of them looks wrong on another:
-
-# %%
 for frequencies in ([1], [7], [1, 7], [1, 5, 7, 20]):
-    ordered = adder(frequencies)[0, 0].sort(descending=True).values
-    print(f"waves {frequencies}: margin {ordered[0] - ordered[1]:.2g}")
+    logits = adder(frequencies)
+    right = (logits.argmax(dim=2) == (a + b)[..., 0] % p).float().mean()
+    best = logits[0, 0].sort(descending=True).values
+    print(f"waves {frequencies}: {right:.0%} of all sums right, margin {best[0] - best[1]:.2g}")
 
 # %% [markdown]
-# No frequency is better than another. Counting round the clock in steps of 7 instead of 1 only
-# gives the numbers other names, so [1] and [7] have the same margin. If a network adds like
-# this, *which* frequencies it uses should be an accident of its seed.
+# One wave is enough, but only just: the next hour has nearly the same cosine. Several clocks at different
+# speeds help, for a wrong answer that looks right on one looks wrong on another. And no frequency is better
+# than another: 1 and 7 have the same margin.
 #
-# ## 2. Your prediction
+# ## 2. Does the network draw a clock?
 #
-# There are 21 frequencies to choose from, 1 to 21 (faster ones look the same as slower ones seen
-# in a mirror). We shall take the fewest that carry 90 % of the power of a network's waves. *How
-# many of the 21 does the grokked network use? And the network that has only memorised?*
+# Its picture of the number $n$ is the vector $E_n$, row $n$ of the token embedding. If the embedding moves up
+# and down with wave $k$, then the embeddings, multiplied by that wave and summed, do not cancel. The
+# **power** at frequency $k$ is
+#
+# $$P_k = \tfrac{2}{p}\Big\lVert \sum_n \cos(\omega_k n)\,E_n \Big\rVert^2
+#       + \tfrac{2}{p}\Big\lVert \sum_n \sin(\omega_k n)\,E_n \Big\rVert^2 .$$
+#
+# There are 21 frequencies to choose from, 1 to 21. (A faster one looks like a slower one in a mirror.)
+# *The fewest frequencies that carry 90 % of the waves of a + b in the answers: how many are they in a
+# network that has grokked? And in one that has only memorised?*
 
 # %%
 my_number_when_grokked = None
 my_number_when_memorised = None
 
 # %% [markdown]
-# ## 3. The spectrum
-#
-# The package brings the final weights of three runs along, all with seed 0. They start from the
-# same weights and the same data:
-#
-# - `memorised`: the recorded run of lesson 01, stopped at epoch 500, when it knew the train set;
-# - `baseline`: the same run at its end;
-# - `kl`: the same with the prior of lesson 06, which tells attention where to look.
+# The package has the weights of two networks that begin alike. `memorised` stopped when it knew the
+# training sums; `grokked` is the same run at its end.
 
-# %%
+# %% tags=["hide-output"]
 networks = {
-    name: load_weights(f"recorded:weights/{name}.safetensors")
-    for name in ("memorised", "baseline", "kl")
+    "memorised": load_weights("recorded:weights/memorised.safetensors"),
+    "grokked": load_weights("recorded:weights/baseline.safetensors"),
 }
-for name, (spec, weights) in networks.items():
-    print(f"{name}: {weights.flat.numel():,} weights, up to {spec.epochs:,} epochs")
-
-# %% [markdown]
-# Does the network draw a clock? Its picture of the number n is the vector $E_n$, row n of the
-# token embedding. In words: *multiply the embeddings by a cosine over n and sum; if they move up
-# and down with that wave, the sum is large, otherwise it cancels. Do the same with the sine.* In
-# symbols, the **power** at frequency k is
-#
-# $$P_k = \tfrac{2}{p}\Big\lVert \sum_n \cos(\omega_k n)\,E_n \Big\rVert^2
-#       + \tfrac{2}{p}\Big\lVert \sum_n \sin(\omega_k n)\,E_n \Big\rVert^2 .$$
 
 
-# %%
-def power_at(k, embedding):
-    """How much of an embedding [number, dimension] moves with frequency k."""
-    angle = 2 * torch.pi * k * torch.arange(p).double() / p
-    waves = torch.stack((angle.cos(), angle.sin())) * (2 / p) ** 0.5
-    return (waves @ embedding).square().sum()
+def all_sums(spec, weights):
+    """The network's logits for every pair, the pairs, and which of them were trained on."""
+    data = spec.task.build(spec.seed)
+    pairs = all_sequences(Batch.of([data.train]), Batch.of([data.test]))
+    with torch.no_grad():
+        logits = Transformer(spec.model, pairs, weights.layout.length)(weights).logits
+    return logits, pairs, torch.arange(pairs.examples)[None] < len(data.train)
 
 
-def spectrum(weights):
-    """The share of each frequency 1..21 in an embedding."""
-    embedding = weights["token_embedding"][0, :p].detach().double()
-    power = torch.stack([power_at(k, embedding) for k in range(1, p // 2 + 1)])
-    return power / power.sum()
-
-
-ours = spectrum(networks["baseline"][1])
-theirs = embedding_power(networks["baseline"][1], p)[0, 1:]  # the package's, by a fast transform
-print("same as the package's:", torch.allclose(ours, theirs / theirs.sum(), atol=1e-6))
-
-# %%
 frequency = np.arange(1, p // 2 + 1)
-before, after = (spectrum(networks[name][1]) for name in ("memorised", "baseline"))
-dots = {"marker": "o", "markevery": 1, "linewidth": 1}
+curves, key = [], {}
+for (name, (spec, weights)), look in zip(networks.items(), ("train", "test"), strict=True):
+    power = embedding_power(weights, p)[0, 1:]
+    dots = {"marker": "o", "markevery": 1, "linewidth": 1}
+    curves.append(viz.Line(frequency, power / power.sum(), name, look, dots))
+    logits, pairs, _ = all_sums(spec, weights)
+    key[name] = key_frequencies(sum_power(logit_table(logits, pairs, p)))[0]
+    print(f"{name}: 90 % of the waves in {key[name].nonzero().flatten().tolist()}")
 figure = viz.lines(
-    [
-        viz.Line(frequency, before, "memorised", "train", dots),
-        viz.Line(frequency, after, "grokked", "test", dots),
-    ],
-    title="Memorised: a little of every frequency. Grokked: a few stand out",
-    below="power of the token embeddings at each frequency; seed 0 of the classroom preset",
+    curves,
+    title="The power of the token embedding at each frequency",
+    below="seed 0 of the classroom preset, sums modulo 43",
     x="frequency k (times round the clock in 43 numbers)",
     y="share of the power",
     ylim=(0, None),
+    height=3.4,
 )
 figure.axes[0].set_xticks(frequency)
 figure
 
-# %%
-strongest = [int(frequency[one.argmax()]) for one in (before, after)]
-print(f"the strongest, memorised and grokked: {strongest[0]} and {strongest[1]}")
+# %% tags=["hide-output"]
+beside("09 frequencies used by the grokked network", my_number_when_grokked,
+       int(key["grokked"].sum()))  # fmt: skip
+
+# %% tags=["hide-output"]
+beside("09 frequencies used by the memorised network", my_number_when_memorised,
+       int(key["memorised"].sum()))  # fmt: skip
 
 # %% [markdown]
-# The frequency that wins was ahead already when the network had only memorised.
+# <details><summary><b>What the spectrum shows</b> (open after your guess)</summary>
 #
-# Now look at the clock itself. The embedding has 64 dimensions, and a frequency picks a plane
-# among them: the one spanned by the cosine's sum and the sine's. Here are the 43 numbers in the
-# plane of the strongest frequency, joined in the order in which the hand meets them.
+# The memorised network has a little of nearly every frequency. The grokked one has a few that stand out,
+# and nearly all of the waves in its answers are theirs.
+#
+# </details>
+#
+# Now look at the clock. The embedding has 64 dimensions, and a frequency picks a plane among them: the one
+# that the cosine's sum and the sine's sum span. Here are the 43 numbers in the plane of the strongest
+# frequency, joined in the order in which the hand meets them.
 
 
 # %%
@@ -185,13 +158,11 @@ def clock(weights, k):
     return place / place.norm(dim=1).mean(), order
 
 
-# %%
 with viz.style():
     figure = picture(9, 5)
     titles(figure, "A crowd becomes a clock", "the 43 numbers; neighbours on the clock are joined")
-    for ax, name in zip(figure.subplots(1, 2), ("memorised", "baseline"), strict=True):
-        weights = networks[name][1]
-        k = 1 + int(spectrum(weights).argmax())
+    for ax, (name, (_, weights)) in zip(figure.subplots(1, 2), networks.items(), strict=True):
+        k = 1 + int(embedding_power(weights, p)[0, 1:].argmax())
         place, order = clock(weights, k)
         ax.plot(*place[order].T, "o-", color=viz.LOOKS["structure"].color, markersize=3, lw=0.7)
         for step, number in enumerate(order[:-1]):  # its number outside of each dot, in two circles
@@ -200,393 +171,165 @@ with viz.style():
         ax.set(title=f"{name}, frequency {k}", xlim=(-1.8, 1.8), ylim=(-1.8, 1.8), aspect="equal")
         ax.set(xlabel="along the cosine", ylabel="along the sine")
         ax.grid(visible=False)
+        off = place[order[:-1]].norm(dim=1)
+        tell(ax, f"43 dots; distance from the centre {off.min():.2f} to {off.max():.2f} "
+                     "times its mean")  # fmt: skip
 figure
 
 # %% [markdown]
-# Nobody gave the network an order of the numbers. It has found one, and closed it to a ring.
+# Nobody gave the network an order of the numbers. It found one, and closed it to a ring.
 #
-# ## 4. Does it add with these waves?
+# ## 3. An ablation: take the clock away
 #
-# Waves in an embedding are a drawing of a clock. Whether the network *reads* it is seen in its
-# answers. So we ask it all 43 x 43 sums, write its logits into a table over (a, b), and ask
-# what share of that table is a wave of a + b, as in the adder of section 1. (Of the logits only
-# what a softmax can feel counts, and `logit_table` keeps nothing else. Exercise 9.3 shows what
-# would go wrong otherwise.)
-#
-# Two more numbers come from there, both losses, and both need the **key frequencies**: the few that
-# carry 90 % of the waves of a + b.
-#
-# - **Restricted loss**: *keep only the key waves in the logits and throw away the rest. How well
-#   does the network do?* If it adds by waves: well.
-# - **Excluded loss**, on the train set: *throw away the key waves and keep the rest. Does it still
-#   know its train set?* If it has it by heart: yes.
+# A drawing of a clock is not yet a clock that is read. So step in: remove the waves of some frequencies from
+# the embedding, leave everything else as it is, and count the right answers. To be fair, remove as many other
+# frequencies as a control. (To remove a wave means to subtract from the embeddings their part along its
+# cosine and its sine.)
 
 
 # %%
-def all_sums(spec, weights):
-    """The network's logits for every pair, the pairs, and which of them were trained on."""
-    data = spec.task.build(spec.seed)
-    pairs = all_sequences(Batch.of([data.train]), Batch.of([data.test]))
+def without_waves(weights, frequencies):
+    """The same weights, with the waves of some frequencies taken out of the numbers."""
+    cut = Parameters(weights.layout, weights.flat.detach().clone())
+    n = torch.arange(p).double()
     with torch.no_grad():
-        logits = Transformer(spec.model, pairs, weights.layout.length)(weights).logits
-    return logits, pairs, torch.arange(pairs.examples)[None] < len(data.train)
+        for k in frequencies:
+            for wave in ((2 * torch.pi * k * n / p).cos(), (2 * torch.pi * k * n / p).sin()):
+                wave = (wave / wave.norm()).to(cut.flat.dtype)
+                numbers = cut["token_embedding"][0, :p]
+                numbers -= torch.outer(wave, wave @ numbers)
+    return cut
 
 
-def examine(logits, pairs, trained, key=None):
-    """Share of key waves in the logits; restricted loss, excluded loss; how many waves are key."""
-    table = logit_table(logits, pairs, p)
-    power = sum_power(table)
-    key = key_frequencies(power) if key is None else key
-    share = (power * key).sum() / (table.square().sum() - power[:, 0].sum())
-    restricted = restricted_loss(logits, pairs, p, key, ~trained)  # on unseen pairs
-    excluded = excluded_loss(logits, pairs, p, key, trained)  # on trained pairs
-    return share.item(), restricted.item(), excluded.item(), key
-
-
-# %%
-found = {}
-for name, network in networks.items():
-    logits, pairs, trained = all_sums(*network)
-    share, restricted, excluded, key = found[name] = examine(logits, pairs, trained)
-    loss = cross_entropy(logits, pairs.targets)
-    right = (logits.argmax(dim=2) == pairs.targets)[~trained].double().mean()
-    print(f"{name}: {key.sum()} of 21 frequencies {key[0].nonzero().flatten().tolist()}")
-    print(f"    share of the logits in these waves of a + b  {share:.2g}")
-    print(
-        f"    unseen pairs: {right:.0%} right, loss {loss[~trained].mean():.2g}, restricted {restricted:.2g}"
-    )
-    print(f"    train pairs:  loss {loss[trained].mean():.2g}, excluded {excluded:.2g}", end="")
-    print(f", that of a guess among {np.exp(excluded):.0f} answers")
-print(f"(a guess among all {p} answers costs {np.log(p):.2g} nats)")
-
-# %%
-beside(
-    "09 frequencies used by the grokked network",
-    my_number_when_grokked,
-    int(found["baseline"][3].sum()),
-)
-
-# %%
-beside(
-    "09 frequencies used by the memorised network",
-    my_number_when_memorised,
-    int(found["memorised"][3].sum()),
-)
-
-# %% [markdown]
-# The grokked network adds by waves, and by nothing much else: without them it hardly knows its own
-# train set. With these waves *alone* it does better on unseen pairs than it does as it is: what is
-# left of memorising only gets in the way.
-#
-# The network with the prior has found the same kind of answer, with another set of frequencies.
-#
-# But one line is odd. The memorised network gets most unseen sums wrong, and its loss there is far
-# beyond that of a guess. And yet its restricted loss is well *below* a guess. Does it secretly know
-# how to add?
-#
-# ## 5. A control: a table that knows nothing
-#
-# Here is a suspect with a perfect alibi: a lookup table. It knows the train pairs, with a
-# logit of 20 for the right answer, and for any other pair it names an answer at random, just
-# as sure of itself. There is no wave in it, and nothing of addition.
-#
-# *What is its restricted loss on the unseen pairs, if we keep all waves that its spectrum calls
-# key? And if we keep only those of the grokked network? (What a guess costs is printed above.)*
-
-# %%
-my_restricted_loss_of_a_lookup = None
-
-# %%
-random = torch.Generator().manual_seed(0)
-names = torch.where(trained, pairs.targets, torch.randint(p, pairs.targets.shape, generator=random))
-lookup = 20.0 * torch.nn.functional.one_hot(names, p).float()
-wrong = cross_entropy(lookup, pairs.targets)[~trained].mean()
-_, own_restricted, own_excluded, own_key = examine(lookup, pairs, trained)
-_, restricted, excluded, _ = examine(lookup, pairs, trained, found["baseline"][3])
-print(f"a lookup table: loss on unseen pairs {wrong:.2g}")
-print(f"its own {own_key.sum()} key frequencies: restricted {own_restricted:.2g}")
-n = int(found["baseline"][3].sum())
-print(f"the {n} of the grokked network: restricted {restricted:.2g}, excluded {excluded:.2f}")
-
-# %%
-beside(
-    "09 restricted loss of a lookup table (nats)",
-    my_restricted_loss_of_a_lookup,
-    float(f"{own_restricted:.1g}"),
-)
-
-# %% [markdown]
-# The table scores nearly perfectly. The reason is in how the waves of a + b are taken out: by
-# averaging over all pairs with the same sum. Half of these are train pairs, where the right answer
-# is known by heart, and the average hands it on to the others. **The restricted loss leaks the
-# train set.** A low value proves nothing by itself.
-#
-# The excluded loss is not fooled: without the waves of the grokked network the table still knows its
-# train pairs. Nor is the *number* of frequencies: the table needs nearly all of them. Read these
-# three together.
-#
-# **A common misconception.** "Restricted loss falls long before test loss, so the circuit is there
-# long before." It may be; but the table above has a low one too. What falls early is an average.
-#
-# ## 6. Structure first, or circle first?
-#
-# Lessons 03 to 06 were about *where to look*. This lesson is about *how to add*. The network has
-# to find both. In which order?
-#
-# *Write `"attention"`, `"waves"` or `"together"`.*
-
-# %%
-my_order = None
-
-# %% [markdown]
-# This is measured live, on five seeds, in one group: at every record we keep the embedding's
-# spectrum and all logits.
-
-
-# %%
-def train_and_look_inside(specs):
-    """Train some seeds; their History, the measures below, and the key frequencies of each."""
-    trainer = Trainer(specs)
-    data = [spec.task.build(spec.seed) for spec in specs]
-    pairs = all_sequences(Batch.of([d.train for d in data]), Batch.of([d.test for d in data]))
-    model = Transformer(specs[0].model, pairs, trainer.weights.layout.length)
-    seen = []
-
-    @torch.no_grad()
-    def look(trainer):
-        seen.append((embedding_power(trainer.weights, p), model(trainer.weights).logits.half()))
-
-    trainer.advance(on_record=look)
-    trained = (torch.arange(pairs.examples) < len(data[0].train)).expand(len(specs), -1)
-    key = key_frequencies(sum_power(logit_table(seen[-1][1].float(), pairs, p)))
-    used = [set(one.nonzero().flatten().tolist()) for one in key]
-    return to_history(trainer), measures(seen, pairs, trained, key), used
-
-
-def measures(seen, pairs, trained, key):
-    """Four measures [seed, record] of the key waves."""
-    rows = []
-    for embedding, kept in seen:
-        logits = kept.float()
-        table = logit_table(logits, pairs, p)
-        power = sum_power(table)
-        everything = table.square().sum(dim=(1, 2, 3)) - power[:, 0]
-        rows.append(
-            (
-                (embedding * key).sum(dim=1) / embedding[:, 1:].sum(dim=1),
-                (power * key).sum(dim=1) / everything,
-                excluded_loss(logits, pairs, p, key, trained),
-                restricted_loss(logits, pairs, p, key, ~trained),
-            )
-        )
-    names = ("waves in the embedding", "waves in the logits", "excluded loss", "restricted loss")
-    return dict(zip(names, torch.tensor(np.array(rows)).permute(1, 2, 0).numpy(), strict=True))
-
-
-# %% tags=["nbval-ignore-output"]
-live = grokkit.presets["live"].with_(epochs=1500)
-history, inside, used = train_and_look_inside([live.with_(seed=seed) for seed in range(5)])
-five = {"attention (KL)": history.kl.values, **inside, "unseen": history.unmirrored_accuracy.values}
-for seed, frequencies in enumerate(used):
-    print(f"seed {seed} ends with frequencies {sorted(frequencies)}")
-in_all = set.intersection(*used)
-print(
-    f"different sets: {len(set(map(frozenset, used)))}; frequencies in all of them: {len(in_all)}"
-)
-
-# %% [markdown]
-# Another seed, other frequencies. (What else they may hang on is asked in section 7.)
-#
-# Now the order. "Unseen" will be the pairs whose mirror image was not trained on either (lesson 01).
-# When does something "happen" that takes hundreds of epochs? One ruler for all of it, stated before
-# we look: **half-way**, the first epoch from which a measure stays beyond the middle between its
-# value at memorising and its value at the end.
-
-
-# %%
-def half_way(values, history):
-    """For each seed, the epoch from which its values [seed, record] stay beyond the middle."""
-    epochs, start = history.epoch.values, memorise_epoch(history).values
-    first = values[np.arange(len(values)), np.searchsorted(epochs, start)]
-    last = values[:, -1]
-    beyond = (values - (first + last)[:, None] / 2) * np.sign(last - first)[:, None] >= 0
-    return np.array([epochs[np.flatnonzero(~np.r_[False, row])[-1]] for row in beyond])
-
-
-# %% tags=["nbval-ignore-output"]
-when = {name: half_way(values, history) for name, values in five.items()}
-print(f"{'half-way, by seed':23}", "".join(f"{seed:7}" for seed in range(5)))
-for name, epochs in when.items():
-    print(f"{name:23}", "".join(f"{epoch:7}" for epoch in epochs))
-
-
-# %% tags=["nbval-ignore-output"]
-def way(values):
-    """How much of its way from memorising to the end a measure has made: 0 to 1; seed 0."""
-    start = np.searchsorted(history.epoch, memorise_epoch(history)[0])
-    return (values[0, start:] - values[0, start]) / (values[0, -1] - values[0, start])
-
-
-epochs = history.epoch.values[history.epoch >= memorise_epoch(history)[0]]
-shown = {
-    "attention (KL)": ("structure", {}),
-    "waves in the logits": ("norm", {"color": "#C8669A", "linestyle": "-"}),
-    "waves in the embedding": ("gradient", {"color": "#882255", "marker": None}),
-    "excluded loss": ("train", {}),
-    "unseen": ("test", {}),
-}
-ways = {name: way(five[name]) for name in shown}
-viz.lines(
-    [viz.Line(epochs, ways[name], name, *look) for name, look in shown.items()],
-    title="First attention, then waves, then the unseen pairs",
-    below="seed 0, live: the share of its way from memorising to the end that each has made",
-    x="epoch",
-    y="share of the way",
-    ylim=(min(map(np.min, ways.values())) - 0.05, 1.08),
-)
-
-# %% [markdown]
-# (A measure below 0 first goes the other way. The excluded loss does: at first, what the network
-# knows by heart is still getting better.)
-#
-# Is it so in every seed? The rule for a verdict in this course is that four of five must hold. It
-# is a function, and it does not know what we hope for. Let us ask it with our ruler, and then with
-# another one that is as good: attention has arrived when KL is at most 0.1 nats.
-
-# %% tags=["nbval-ignore-output"]
-low = history.kl <= 0.1
-rulers = {
-    "half-way": when["attention (KL)"],
-    "KL at most 0.1": history.epoch.where(low).min("epoch").values,
-}
-for ruler, attention in rulers.items():
-    parts = [
-        experiments.Part(name, tuple((attention < when[name]).tolist()), "")
-        for name in ("waves in the embedding", "waves in the logits", "excluded loss")
-    ]
-    print(f"attention first, by {ruler}: {experiments.verdict_of(parts)}")
-    for part in parts:
-        print(f"    before {part.says}: {part.count} of {len(part.outcomes)} seeds")
-    lead = when["waves in the logits"] - attention
-    print("    its lead over the waves in the logits:", "".join(f"{one:6.0f}" for one in lead))
-
-# %% tags=["nbval-ignore-output"]
-attention_led = (rulers["half-way"] < when["waves in the logits"]).sum() >= 4
-beside("09 first: attention or waves", my_order, "attention" if attention_led else "together")
-
-# %% [markdown]
-# Attention leads, the waves follow, and the accuracy on unseen pairs comes last. But look at the
-# leads, seed by seed: some are long, some are nothing or less than nothing, and all of them depend on
-# the ruler. The two are one slow movement with attention in front, not two events.
-#
-# And look at the restricted loss in the first table. It is half-way *before* attention is. Somebody who had only that
-# instrument would report "circle first". Section 5 says why we do not take its word.
-#
-# ## 7. The twist: in front, or in the way?
-#
-# That attention comes first does not make it the *cause*. So we step in: the prior of lesson 06
-# gives the network its attention within the first epochs. If finding attention is what held the
-# waves up, they must now come sooner. If waves have a clock of their own, they will not.
-#
-# *By what number is the waves' half-way epoch multiplied (median of five seeds)? 1: no change.*
-
-# %%
-my_factor_with_the_prior = None
-
-# %% tags=["nbval-ignore-output"]
-guided = live.with_(prior="kl", kl_strength=1.0, epochs=700)
-told, inside_told, used_told = train_and_look_inside([guided.with_(seed=seed) for seed in range(5)])
-arrived = told.epoch.where(told.kl <= 0.1).min("epoch").values
-waves_told = half_way(inside_told["waves in the logits"], told)
-unseen_told = half_way(told.unmirrored_accuracy.values, told)
-print("with the prior, seed by seed")
-for name, epochs in (
-    ("KL at most 0.1", arrived),
-    ("waves in the logits", waves_told),
-    ("unseen", unseen_told),
+spec, weights = networks["grokked"]
+keys = key["grokked"].nonzero().flatten().tolist()
+others = [k for k in range(1, p // 2 + 1) if k not in keys][: len(keys)]
+rest = [k for k in range(1, p // 2 + 1) if k not in keys]
+for words, frequencies in (
+    ("nothing", []),
+    (f"its {len(keys)} key frequencies {keys}", keys),
+    (f"{len(others)} others {others}", others),
+    (f"all {len(rest)} others", rest),
 ):
-    print(
-        f"{name:23}",
-        "".join(f"{epoch:7.0f}" for epoch in epochs),
-        f"   median {np.median(epochs):.0f}",
-    )
-
-# %% tags=["nbval-ignore-output"]
-beside(
-    "09 factor of the waves' epoch with the prior",
-    my_factor_with_the_prior,
-    round(float(np.median(waves_told / when["waves in the logits"])), 2),
-)
+    logits, pairs, trained = all_sums(spec, without_waves(weights, frequencies))
+    right = (logits.argmax(dim=2) == pairs.targets).double()
+    print(f"without {words}: {right[trained].mean():.2f} of the train sums right, "
+          f"{right[~trained].mean():.2f} of the unseen")  # fmt: skip
 
 # %% [markdown]
-# Both answers are right in part. With attention in place from the start, waves come sooner in every
-# seed: finding structure *was* in the way. But they do not come at once. Attention is there at the
-# first record after the start, and the waves are a long way behind. Learning to add has a wait of
-# its own, which no prior on attention shortens to nothing.
+# Without its key frequencies the network loses most of its answers, of the unseen sums and of those that it
+# was trained on. Without all the others together it goes on nearly as before. So the clock is no decoration: the network adds with
+# it.
 #
-# Two cautions, both from lesson 06. Here (a, b) may be trained on and (b, a) asked for. With the
-# **unordered split**, which keeps the two together, attention found the numbers by itself while the
-# network memorised, and the prior gained nothing. There, finding attention could not be in the way
-# of the waves; so what you have just seen belongs to this split. And with the prior a gradient into
-# attention stays alive; there, most of the gain was in what the prior *says*, and not in that.
+# ## 4. The twist: Clock or Pizza?
 #
-# Now compare the frequencies. The two trainings of one seed begin with the same weights and the same
-# data, and take different roads.
+# There are two ways to add with waves. Write each number as a point on the circle.
+#
+# - The **Clock** multiplies the waves of $a$ and $b$ and gets $\cos(\omega_k(a+b))$, however far apart $a$
+#   and $b$ are.
+# - The **Pizza** first takes the *mean* of the two points. The mean lies in the direction of half the angle
+#   of $a + b$, and its length is $|\cos(\omega_k (a-b)/2)|$: long where the two points are near each other,
+#   0 where they lie opposite. So a Pizza is surer for some distances $a - b$ than for others.
+#
+# Attention that gives each number one half *is* a mean. So this network has reason to be a Pizza. The test:
+# how much does the distance $a - b$ matter? Take the logit of the right answer for all pairs, and its mean
+# at each distance.
 
-# %% tags=["nbval-ignore-output"]
-for seed, (alone, with_prior) in enumerate(zip(used, used_told, strict=True)):
-    print(f"seed {seed}: {sorted(alone)}; with the prior {sorted(with_prior)}")
-same_seed = [len(used[i] & used_told[i]) for i in range(5)]
-two_seeds = [len(used[i] & used[j]) for i in range(5) for j in range(i)]
-print(f"the very same set in {sum(map(set.__eq__, used, used_told))} of 5 seeds")
+# %%
+logits, pairs, _ = all_sums(spec, weights)
+centred = logits[0] - logits[0].mean(dim=1, keepdim=True)  # a softmax does not see a constant
+sure = centred.gather(1, pairs.targets[0][:, None])[:, 0].double()
+numbers = pairs.tokens[0][pairs.informative[0]].view(-1, 2)
+distance = (numbers[:, 0] - numbers[:, 1]) % p
+by_distance = torch.stack([sure[distance == step].mean() for step in range(p)])
+within = torch.stack([sure[distance == step].var(correction=0) for step in range(p)]).mean()
+print(f"the distance tells {1 - within / sure.var(correction=0):.0%} of the logit's variance")
+
+
+def lengths_fitted(frequencies):
+    """The Pizza's lengths at each distance, fitted to the network; the share of variance told."""
+    steps = torch.arange(p).double()
+    columns = [(torch.pi * k * steps / p).cos().abs() for k in frequencies]
+    table = torch.stack([*columns, torch.ones(p)], dim=1).double()
+    curve = table @ torch.linalg.lstsq(table, by_distance).solution
+    return curve, 1 - (by_distance - curve).var(correction=0) / by_distance.var(correction=0)
+
+
+pizza, share = lengths_fitted(keys)
+control = max(lengths_fitted(rest[i : i + len(keys)])[1] for i in range(len(rest) - len(keys)))
+print(f"of its means, the Pizza's lengths at {keys} tell {share:.0%}")
 print(
-    f"in common, on average: one seed {np.mean(same_seed):.1f}, two seeds {np.mean(two_seeds):.1f}"
+    f"the same with as many other frequencies, the best of {len(rest) - len(keys)} sets: {control:.0%}"
+)
+viz.lines(
+    [
+        viz.Line(range(p), by_distance, "the network", "test", {"marker": "o", "markevery": 1}),
+        viz.Line(range(p), pizza, "a Pizza's lengths at its key frequencies, fitted", "structure"),
+    ],
+    title="How sure the network is depends on the distance of the two numbers",
+    below="grokked network, seed 0: mean logit of the right answer at each distance",
+    x="distance a - b, modulo 43",
+    y="logit of the right answer",
+    height=3.4,
 )
 
 # %% [markdown]
-# An accident, then, but one that has largely happened *before* the training, in what the seed names.
-# Exercise 9.4 makes a study of it.
+# A pure Clock would give a flat line. This network does not, and the *shape* of its unevenness is that of a
+# Pizza with its own key frequencies. But the distance does not tell everything, so it is no pure Pizza
+# either. Say what was measured: **it adds by waves, and the way it does shows the mean that attention takes.**
 #
-# ## 8. Where this is weak
+# ## 5. When does the clock come?
 #
-# - The paper claims nothing about waves, so no row of the recorded claims stands behind this
-#   lesson: the evidence is the five seeds above, at one size, one learning rate and one task.
-# - "Key" is our rule (90 % of the power), taken at the end of the run, so early values are read
-#   with hindsight.
-# - Waves are a good description of the logits. We have not taken the MLP apart to see how it
-#   multiplies cosines; the literature has.
-# - Half-way depends on where a run ends. (Those with the prior, which are quicker, ended at 700.) Cut
-#   the five runs short, and marks move:
+# [Lesson 06](06_kl_acceleration.ipynb) split the wait into the search for where to look and [learning to add](glossary.md). Here is
+# the second part alone: attention was frozen at the oracle from the start. The **Fourier concentration** is
+# near 0 where every dimension of the embedding has frequencies of its own, and 1 or more where they share a
+# few.
 
-# %% tags=["nbval-ignore-output"]
-cut = history.sel(epoch=slice(None, 1000))
-for name in ("attention (KL)", "waves in the logits"):
-    marks = half_way(five[name][:, : cut.sizes["epoch"]], cut)
-    print(f"{name:23}", "".join(f"{epoch:7}" for epoch in marks), "   cut at 1,000 epochs")
-    print(
-        f"{'':23}", "".join(f"{epoch:7}" for epoch in when[name]), f"   as above, {live.epochs:,}"
-    )
+# %%
+evidence = experiments.row("wait").evidence(experiments.recorded("wait"))
+alone = evidence.runs("frozen oracle")
+one = alone[0]
+viz.lines(
+    [
+        viz.Line(one.epoch, one.train_accuracy, "train sums right", "train"),
+        viz.Line(one.epoch, one.fourier_concentration, "Fourier concentration", "structure"),
+        viz.Line(one.epoch, one.test_accuracy, "unseen sums right", "test"),
+    ],
+    title="Nothing left to search, and still a wait",
+    below=f"attention frozen at the oracle, seed {int(one.seed)}",
+    x="epoch (log scale)",
+    y="share right; concentration",
+    ylim=(-0.02, None),
+    log="x",
+    height=3.4,
+)
+
+# %%
+for one in alone:
+    start = memorise_epoch(one).item()
+    at = one.fourier_concentration.sel(epoch=start).item()
+    print(f"seed {int(one.seed)}: concentration {at:.2f} when memorised (epoch {start:,.0f}), "
+          f"{one.fourier_concentration[-1].item():.2f} at the end")  # fmt: skip
+
+# %% [markdown]
+# The sums are known by heart at once, with little of a clock. The waves gather during the wait, and the unseen
+# sums follow them. **The second part of the wait is the making of the clock.**
+#
+# What the map says after this lesson:
+
+# %%
+viz.claims_map(upto=9)
 
 # %% [markdown]
 # ## Case file
 #
-# | what we know | how sure | what would change it |
-# | --- | --- | --- |
-# | The grokked network adds by a few waves of a + b | seed 0 at its end, with and without the prior; the same rule on five live seeds | a grokked network with a flat spectrum |
-# | Which frequencies is an accident of the seed | five live seeds, each with a set of its own; two trainings of one seed share more of them than two seeds do | a frequency that comes back in every seed |
-# | A low restricted loss does not prove waves | a lookup table has one | a version of it that is taken over unseen pairs alone |
-# | Attention leads, waves follow, unseen pairs come last | five live seeds, one ruler; less clear by another | other tasks, other sizes |
-# | Attention in place makes waves come sooner, not at once | five live seeds, paired, with the data split by pair | the same with the unordered split; a prior that gives the waves instead |
+# - **We know:** this network adds by a few waves of $a + b$, and breaks without them; its sureness shows a
+#   Pizza's mean.
+# - **We do not know:** how the MLP turns means into sums. We have not taken it apart.
+# - **What would change it:** a grokked network that goes on answering without its key frequencies.
 #
-# **Exercises:** [09 · What did it learn?](../exercises/09_what_did_it_learn.ipynb).
+# **A common misconception.** "A picture of a circle shows that the network adds with it." The picture shows
+# what is there. Only the ablation shows what is used.
 #
-# **Next:** [10 · Your own experiment](10_your_own_experiment.ipynb), in which you write the claim.
-#
-# ## Sources
-#
-# - N. Nanda, L. Chan, T. Lieberum, J. Smith, J. Steinhardt, *Progress measures for grokking via
-#   mechanistic interpretability*, arXiv 2301.05217: the waves, restricted and excluded loss.
-# - *Grokking as Structural Inference: Transformers Need Bayesian Lottery Tickets*,
-#   arXiv 2605.15787: attention as structure, the KL prior.
-# - Code: [`grokkit/diagnostics/fourier.py`](../grokkit/diagnostics/fourier.py),
-#   [`grokkit/engine/weights.py`](../grokkit/engine/weights.py).
+# **Exercises:** [09 · What did it learn?](../exercises/09_what_did_it_learn.ipynb). **Next:**
+# [10 · Your own experiment](10_your_own_experiment.ipynb), in which you write the claim.

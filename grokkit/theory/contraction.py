@@ -7,7 +7,8 @@ effective decay per step, not the setting. Norms are Frobenius norms.
 Equation (5) says how long the norm needs from the memorising solution to the Goldilocks
 zone. It follows from neither side: pure decay takes half of it, and an update that
 opposes the decay can make the wait longer, or endless. ``plateau_bracket`` is what does
-follow.
+follow. Trained networks lie far from (5) (claim ``four-phases/plateau-length``), and no one norm
+tells the grok from other epochs (claim ``four-phases/goldilocks``).
 
 Source: arXiv 2605.15787, Definition 3.2, Propositions B.1 and B.2, (1), (5), (22), (39), (40).
 """

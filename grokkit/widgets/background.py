@@ -1,9 +1,12 @@
-"""A trainer that runs in a thread of its own, so that the kernel stays free."""
+"""A training in a thread of its own, so that the kernel stays free, and ends with its cell."""
 
 import atexit
 import threading
 import time
 from collections.abc import Callable
+from typing import Any
+
+from IPython.core.getipython import get_ipython
 
 from grokkit.engine import Trainer
 
@@ -81,3 +84,31 @@ class Background:
             self._fail(error)
         finally:
             atexit.unregister(self.stop)
+
+
+def when_its_cell_runs_again(act: Callable[[], None]) -> Callable[[], None]:
+    """Call a function when the notebook cell that is running now is run once more.
+
+    Args:
+        act: what to call, right before the cell runs.
+
+    Returns:
+        What takes this back; it may be called more than once. Outside of a notebook, or in
+        one that does not name its cells, nothing is ever called.
+    """
+    shell = get_ipython()
+    parent = getattr(shell, "get_parent", dict)()
+    cell = parent.get("metadata", {}).get("cellId")
+    if shell is None or cell is None:
+        return lambda: None
+
+    def look(info: Any) -> None:
+        if getattr(info, "cell_id", None) == cell:
+            act()
+
+    def forget() -> None:
+        if look in shell.events.callbacks["pre_run_cell"]:
+            shell.events.unregister("pre_run_cell", look)
+
+    shell.events.register("pre_run_cell", look)
+    return forget

@@ -8,6 +8,7 @@ import pytest
 
 from grokkit.classroom import notebooks
 from grokkit.errors import SettingError
+from grokkit.widgets.base import SCENE
 
 COURSE = Path(__file__).parents[2] / "course"
 
@@ -108,8 +109,9 @@ def test_of_a_widget_with_a_picture_the_picture_is_kept(tmp_path: Path):
     lesson(tmp_path, "# %%\nfrom grokkit import widgets\nwidgets.RoutingPlayground()\n")
     (path,) = notebooks.build(tmp_path)
     (output,) = nbformat.read(path, as_version=4).cells[0].outputs
-    assert output["data"].keys() == {"image/png", "text/plain"}
-    assert output["data"]["text/plain"] == "RoutingPlayground: run this cell to use it"
+    assert output["data"].keys() == {"image/png", "text/plain", SCENE}
+    said = "RoutingPlayground, at rest: run this cell to use it. "
+    assert output["data"]["text/plain"].startswith(said)
     assert path.stat().st_size < 60_000
     first = path.read_bytes()
     notebooks.build(tmp_path)
@@ -158,13 +160,35 @@ def test_only_the_notebooks_named_are_built(tmp_path: Path):
         notebooks.check(tmp_path / "nowhere")
 
 
+def test_evidence_is_built_and_checked_with_the_lessons(tmp_path: Path):
+    (tmp_path / "evidence").mkdir()
+    lesson(tmp_path)
+    lesson(tmp_path / "evidence")
+    both = [tmp_path / "01_lesson.ipynb", tmp_path / "evidence" / "01_lesson.ipynb"]
+    assert notebooks.build(tmp_path, ["01"], execute=False) == both[:1]
+    assert notebooks.build(tmp_path, ["evidence/01_lesson"], execute=False) == both[1:]
+    assert notebooks.build(tmp_path, execute=False) == both
+    (tmp_path / "evidence" / "01_lesson.py").unlink()
+    assert notebooks.check(tmp_path)[-1] == "01_lesson.ipynb: has no source 01_lesson.py"
+
+
+def test_two_tags_fold_a_cell_away(tmp_path: Path):
+    lesson(tmp_path, '# %% tags=["hide-output"]\n1\n\n# %% tags=["hide-input", "other"]\n2\n')
+    (path,) = notebooks.build(tmp_path, execute=False)
+    cells = nbformat.read(path, as_version=4).cells
+    assert [cell.metadata.jupyter for cell in cells] == [
+        {"outputs_hidden": True},
+        {"source_hidden": True},
+    ]
+
+
 @pytest.mark.parametrize(
     ("cell", "message"),
     [
         ("1 / 0", "cell 1 raised ZeroDivisionError: division by zero"),
         ("import warnings; warnings.warn('old')", "wrote to stderr"),
         ("object()", "shows a memory address"),
-        ("print('x' * 500_000)", "bytes; allowed: 400,000"),
+        ("print('x' * 500_000)", "bytes; allowed: 480,000"),
     ],
 )
 def test_a_notebook_that_is_not_fit_to_show_is_refused(tmp_path: Path, cell: str, message: str):
