@@ -174,7 +174,7 @@ theirs = history.test_accuracy.sel(epoch=list(epochs)).values[0]
 print(f"grokkit.train takes 1/{faster:.0f} of the time")
 viz.lines(
     [
-        viz.Line(epochs, theirs, "grokkit.train", "structure"),
+        viz.Line(epochs, theirs, "grokkit.train", "test", {"color": "#262626", "linestyle": "--"}),
         viz.Line(epochs, unseen, "your forty lines"),
     ],
     title="The same training, twice",

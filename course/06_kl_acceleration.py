@@ -58,7 +58,13 @@ alone = grokkit.train(live.with_(epochs=1300))
 told = grokkit.train(live.with_(kl_strength=1.0, epochs=1300))
 viz.lines(
     [
-        viz.Line(alone.epoch, alone.test_accuracy[0], "no prior", "train"),
+        viz.Line(
+            alone.epoch,
+            alone.test_accuracy[0],
+            "no prior",
+            "test",
+            {"color": "#262626", "linestyle": "--"},
+        ),
         viz.Line(told.epoch, told.test_accuracy[0], "β = 1", "test"),
     ],
     title="Told where to look, it understands sooner",
@@ -225,6 +231,12 @@ for arm, words in cases.items():
 # - **We doubt:** "entirely". In the median about half of the epochs remain, to 95 %.
 # - **It would change our minds:** a prior on attention that shortens the second part as well.
 #
+# **The map so far:** what is said, what was measured, and the verdict.
+
+# %%
+viz.claims_map(upto=6)
+
+# %% [markdown]
 # **More:** [the evidence](evidence/06_kl_acceleration.ipynb) (the law in 1/β, the splits, the theorem) ·
 # [exercises](../exercises/06_kl_acceleration.ipynb)
 #

@@ -286,3 +286,17 @@ def test_check_names_a_missing_half(folder: Path):
 def test_the_course_is_built_from_its_sources():
     assert notebooks.sources(COURSE), "the course has no lesson"
     assert notebooks.check(COURSE) == [], "run `make notebooks`"
+
+
+def test_every_lesson_and_its_evidence_lead_to_each_other():
+    for evidence in sorted((COURSE / notebooks.EVIDENCE).glob("[0-9]*.py")):
+        lesson = COURSE / evidence.name
+        assert f"]({notebooks.EVIDENCE}/{evidence.stem}.ipynb)" in lesson.read_text("utf-8")
+        assert f"](../{evidence.stem}.ipynb)" in evidence.read_text("utf-8")
+
+
+def test_the_glossary_has_each_word_once_in_the_order_of_the_alphabet():
+    lines = (COURSE / "glossary.md").read_text("utf-8").strip().splitlines()
+    terms = [line[4:].partition("**")[0].lower() for line in lines if line.startswith("- **")]
+    assert len(terms) > 30 and terms == sorted(set(terms))
+    assert len(lines) == 4 + len(terms), "one line for each"
