@@ -20,7 +20,8 @@ pytestmark = [pytest.mark.browser]
 
 MODULE = (Path(grokkit.widgets.__file__).parent / "scene.js").read_text(encoding="utf-8")
 PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>A widget</title>
-<body style="background:{paper};color:{ink};margin:8px"><main><h1>A widget</h1><div id="a"></div></main>
+<body style="background:{paper};color:{ink};margin:8px">
+<main><h1>A widget</h1><div id="a"></div></main>
 <script type="module">{module}
 mount(document.getElementById("a"), {scene});
 window.ready = true;</script></html>"""
