@@ -46,9 +46,9 @@ check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
 
-# The package with the lowest versions that pyproject.toml allows, in an environment of its own.
+# Of test-all: the package with the lowest versions that pyproject.toml allows.
 test-lowest: $(VENV)/.dev
-	$(BIN)/python tests/lowest/run.py
+	$(BIN)/pytest tests/lowest
 
 gpu: $(VENV)/.course
 	$(BIN)/python -m grokkit.bench.gpu --out gpu

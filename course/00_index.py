@@ -1,9 +1,9 @@
 # %% [markdown]
 # # grokkit: the course
 #
-# A network memorises everything it was taught, and a thousand epochs later, with nothing new to
-# read, it understands. This course investigates why. You will train the networks yourself, here,
-# on an ordinary laptop; each experiment takes seconds.
+# A network memorises everything it was taught. A thousand steps later, with nothing new to read, it
+# understands. This course asks why. You train the networks yourself, on an ordinary laptop; each
+# experiment takes seconds.
 #
 # Run the cells of this page first: they check that your installation works, and time it.
 
@@ -17,7 +17,7 @@ check_installation()
 # %% [markdown]
 # ## A first run
 #
-# A Transformer with one layer, on sums modulo 31, for 500 epochs:
+# A Transformer with one layer, on sums modulo 31, for 500 steps of training:
 
 # %% tags=["nbval-ignore-output"]
 spec = grokkit.presets["live"].with_(p=31, epochs=500)
@@ -26,6 +26,7 @@ history = grokkit.train(spec)
 # %%
 accuracy = history.isel(run=0, epoch=-1)
 print(f"training sums right: {float(accuracy.train_accuracy):.0%}")
+print(f"unseen sums right:   {float(accuracy.test_accuracy):.0%}")
 
 # %% [markdown]
 # What `train` returns is an [xarray](https://docs.xarray.dev) dataset: labelled arrays over runs and
@@ -54,20 +55,29 @@ print(f"... and {len(history.data_vars) - 4} more: history.data_vars")
 # | [11 Inductive bias](11_inductive_bias.ipynb) | Does the architecture choose? | {{time 11}} | {{memory 11}} |
 # | [12 Token uniformity, and data](12_token_uniformity.ipynb) | Do embeddings or data decide? | {{time 12}} | {{memory 12}} |
 # | [13 Three accounts, one network](13_three_accounts.ipynb) | Which signal comes first? | {{time 13}} | {{memory 13}} |
+# | [14 Random targets](14_random_targets.ipynb), an elective | What if there is no right answer? | {{time 14}} | {{memory 14}} |
 #
-# Each takes about half an hour to read, and has its exercises in [exercises/](../exercises). Time
-# and memory were measured on one core when these notebooks were last built, and are rounded up; to
-# run all of them, one after the other, takes {{time all}}. What they found, claim by claim:
-# [RESULTS.md](../RESULTS.md).
+# Each takes about half an hour to read, and has its [exercises](../exercises). Time and memory were
+# measured on one core when these notebooks were last built, and are rounded up; to run all of them, one
+# after the other, takes {{time all}}.
 #
 # ## How a lesson works
 #
-# - **Predict first.** Before each result there is a cell for your guess. Leave it empty and
-#   everything runs all the same; fill it in, and your guess is shown beside the measurement (and
-#   kept in `predictions.json` beside the lessons, for the last one).
-# - **One experiment is live,** on your machine, with one seed. Beside it stands a recorded run of five
-#   seeds, made by the same code (`grokkit runs record NAME` makes it again).
-# - **Every claim has a control,** an experiment that could have shown the opposite.
-# - **A lesson ends with its case file:** what we know, how sure we are, what would change our minds.
+# - **Predict first.** Before each result there is a cell for your guess. The result below it is folded
+#   away, and opens when you run its cell. Leave the guess empty and everything runs all the same. Fill it
+#   in, and it is shown beside the measurement (and kept in `predictions.json`, for lesson 10).
+# - **A lesson tells one story.** What proves it, all seeds and all claims with their verdicts, stands in
+#   the *evidence* notebook of the same number, for those who doubt.
+# - **Words in bold** are in the [glossary](glossary.md).
+# - **A lesson ends with its case file:** what we know, what we doubt, and what would change our minds.
+#   Below it is the map: what papers say, what we measured, and the verdict, as far as you have come.
 #
-# Stuck? *Kernel → Restart Kernel and Run All Cells* always brings a lesson back to its start.
+# The verdicts: *reproduced*, what was measured lies within what was claimed. *Not reproduced* comes in
+# three kinds: *refuted*, the effect lies on the other side; *missed*, it is too small; *not shown*, it could
+# as well be none. *Undecided*: the interval reaches past the bound that was claimed. *Partly*: some parts of
+# the claim hold and others do not. *Fragile*: one seed more, or a bound moved by a quarter, would turn it.
+#
+# What was found, in short: [FINDINGS.md](../FINDINGS.md); claim by claim: [RESULTS.md](../RESULTS.md).
+#
+# Stuck? *Kernel → Restart Kernel and Run All Cells* always brings a lesson back to its start. *On Google
+# Colab:* run the last cell of a notebook first; it is folded, and installs the course.

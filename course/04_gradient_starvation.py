@@ -1,488 +1,255 @@
 # %% [markdown]
 # # 04 · Gradient starvation
 #
-# A detective has a confession. The case is closed, and nobody goes on looking for
-# fingerprints. This is called **explaining away**: one good explanation silences the search for
-# others, right or wrong.
+# A network learns from its errors. The network of lesson 01 soon makes none on its training sums: it knows them
+# by heart. But attention has not found the numbers yet, and now there are no errors left to tell it where to
+# look. Then attention learns almost nothing, however long we train. The paper says that this is why the
+# network waits: **attention starves**.
 #
-# In our network the confession comes from the MLP. It has learned the training sums by heart, so
-# there are no errors left, and errors are all that attention ever learns from. The paper
-# says that this is why the network waits: **attention starves.**
+# **Why doesn't attention just learn where to look?** You work out how much it is told, measure it, and then ask
+# whether attention is the only part that starves.
 #
-# Why doesn't attention just learn where to look? In this lesson you derive how little it hears
-# once the loss is small, measure it, and find that the truth falls with another power of the loss
-# than the paper's bound. Then you take the MLP's memory away, and get a surprise.
-#
-# | | |
-# | --- | --- |
-# | **After this lesson you can** | take the gradient of a score apart into three factors; derive a bound on each and put them together; measure with which power of the loss a gradient falls; say where float32 rounds a gradient to 0, and write a loss that does not; test an explanation by taking away its cause |
-# | **You need** | [lesson 02](02_attention_as_a_posterior.ipynb); the chain rule |
-# | **Time** | 35 minutes to read; the code runs in under a minute on one core |
-# | **Based on** | Lemma 5.1, its proof in appendix D.1, and Figure 5 of the paper (sources at the end) |
+# *You need:* [lesson 02](02_attention_as_a_posterior.ipynb); the chain rule. *Time:* half an hour.
 
 # %%
 import numpy as np
 import torch
 
 import grokkit
-from grokkit import experiments, viz
+from grokkit import experiments, viz, widgets
 from grokkit.classroom import beside
-from grokkit.diagnostics import memorise_epoch
-from grokkit.engine import Trainer
-from grokkit.runtime.history import to_history
+from grokkit.experiments.quantities import fall
 
 live = grokkit.presets["live"]
 
 # %% [markdown]
-# ## 1. What attention hears
+# ## 1. What attention is told
 #
-# A score $\ell_j$ changes what is pooled, $h$; this changes the logits $z$; these change the loss
-# $L$. By the chain rule its gradient has three factors:
+# Training changes a weight in proportion to its **gradient**: how much the loss $L$ would change with it. A
+# score $\ell_j$ changes what is pooled, $h$; this changes the logits $z$; and these change the loss. So the
+# gradient of a score is a product of three factors:
 #
 # $$\frac{\partial L}{\partial \ell_j} \;=\;
 #   \underbrace{\frac{\partial L}{\partial z}}_{\text{how wrong is the answer?}} \cdot
 #   \underbrace{\frac{\partial z}{\partial h}}_{\text{what does the MLP pass on?}} \cdot
 #   \underbrace{\frac{\partial h}{\partial \ell_j}}_{\text{what would more attention change?}}$$
 #
-# If one of them is tiny, attention hears nothing. We bound one after the other.
-#
-# **First factor: how wrong is the answer?** The gradient of the cross-entropy at the logits is
-# famous: what the network believes minus what is true, $\mathrm{softmax}(z) - \mathrm{onehot}(y)$.
-# At the right class it is $p_y - 1$, and the others share out the missing $1 - p_y$. So its
-# length is at most $\sqrt{(1-p_y)^2 + (1-p_y)^2}$. And the loss is $L = -\log p_y$, that is
-# $p_y = e^{-L}$:
-#
-# $$\|\mathrm{softmax}(z) - \mathrm{onehot}(y)\| \;\le\; \sqrt2\,\bigl(1 - e^{-L}\bigr)
-#   \;\approx\; \sqrt2\,L \quad\text{for a small loss}$$
-#
-# The paper takes another way here, by *Pinsker's inequality*, and arrives at $\sqrt{2L}$. That is
-# true as well, but for a small loss it is much larger. Try both on random logits:
+# If one of them is tiny, attention is told nothing. The first one is simple. It is what the network believes
+# minus what is true. If the right answer has the probability $p$, then the loss is $L = -\log p$, and the
+# first factor is no longer than $\sqrt2\,(1 - p)$. For a small loss, $1 - p$ is nearly $L$. Try it:
 
 # %%
-from grokkit.model import cross_entropy
-
-generator = torch.Generator().manual_seed(0)
-y = torch.randint(31, (2000,), generator=generator)
-z = 3 * torch.randn(2000, 31, generator=generator, dtype=torch.float64)
-z[torch.arange(2000), y] += 30 * torch.rand(2000, generator=generator)  # from clueless to certain
-
-loss = cross_entropy(z, y)
-wrongness = (z.softmax(dim=1) - torch.nn.functional.one_hot(y, 31)).norm(dim=1)
-linear, root = 2**0.5 * -torch.expm1(-loss), (2 * loss).sqrt()  # expm1(x) is exp(x) - 1, exact
-print("under the linear bound:", bool((wrongness <= linear * (1 + 1e-6)).all()))
-print("under the square root: ", bool((wrongness <= root).all()))
-
-# %%
-from grokkit.viz.style import picture, style, titles
-
-with style():
-    figure = picture(7, 4)
-    ax, order = figure.subplots(), loss.argsort()
-    ax.loglog(
-        loss, wrongness, ".", markersize=3, color=viz.LOOKS["gradient"].color, label="measured"
+right = torch.tensor([3.0, 6.0, 12.0])  # by how much the right one of 43 logits is ahead
+logits = torch.zeros(3, 43)
+logits[:, 0] = right
+belief, truth = logits.softmax(dim=1), torch.eye(43)[0]
+for one, loss in zip(belief, -belief[:, 0].log(), strict=True):
+    print(
+        f"loss {loss:.4f}   first factor {(one - truth).norm():.4f}   bound {2**0.5 * (1 - one[0]):.4f}"
     )
-    ax.loglog(loss[order], linear[order], color="#262626", label="√2 (1 − exp(−L))")
-    ax.loglog(loss[order], root[order], color="#262626", linestyle="--", label="√(2L), Pinsker")
-    ax.set(
-        xlabel="loss L (nats)", ylabel="‖softmax − onehot‖", xlim=(1e-12, None), ylim=(1e-12, 10)
-    )
-    ax.legend()
-    titles(
-        figure,
-        "How wrong an answer is falls in proportion to its loss",
-        "2,000 random answers, 31 classes",
-    )
-figure
 
 # %% [markdown]
-# **Second factor: what does the MLP pass on?** At most its Lipschitz constant $L_f$ (lesson 03):
-# the product of the largest singular values of its two matrices.
+# The third factor is $\alpha_j\,(v_j - h)$, where $v_j$ is the value of the token (lesson 02): a token with
+# little attention is told little, whatever the loss. Put together, the gradient of a score is bounded by the
+# loss. The paper calls this Lemma 5.1. It has a square root where we have a straight line:
 #
-# **Third factor: what would more attention change?** More attention on $j$ means less on all
-# others. What is pooled moves from where it is, $h$, toward the value $v_j$, and by as much as $j$
-# has attention already:
+# $$\Bigl|\frac{\partial L}{\partial \ell_j}\Bigr| \;\le\; C\sqrt{2L}\quad\text{(the paper)},
+#   \qquad \le\; C\,\sqrt2\,L\quad\text{(ours, for a small loss)}$$
 #
-# $$\frac{\partial h}{\partial \ell_j} = \alpha_j\,(v_j - h)$$
-
-# %%
-scores = torch.tensor([0.5, -0.2, 0.1, -1.0, 0.3], dtype=torch.float64)
-v = torch.randn(5, 3, generator=generator, dtype=torch.float64)
-alpha = scores.softmax(dim=0)
-h = alpha @ v
-formula = alpha[:, None] * (v - h)  # [pos, embed]
-exact = torch.func.jacrev(lambda some: some.softmax(dim=0) @ v)(scores).T
-print("the same as automatic differentiation:", torch.allclose(formula, exact))
-
-# %% [markdown]
-# A position with little attention hears little, whatever the loss: a second way to starve.
+# with a number $C$ that does not depend on the loss. Both are true. A bound need not be reached.
 #
-# **Put together,** with $\|v_j - h\|$ no longer than two values, and a value no longer than
-# $\|W_V\|$ times an embedding:
-#
-# $$\Bigl|\frac{\partial L}{\partial \ell_j}\Bigr|
-#   \;\le\; \alpha_j \|v_j - h\|\, L_f\, \sqrt2\,(1 - e^{-L})
-#   \;\le\; \alpha_j \|v_j - h\|\, L_f \sqrt{2L}
-#   \;\le\; 2 L_f \|W_V\| \max_j\|e_j\| \sqrt{2L}$$
-#
-# The last one is **Lemma 5.1**, (4). The middle one is its form by position, (33, 34). The first
-# one is not in the paper. In code, for one network and all its training sums:
-
-
-# %%
-def three_bounds(w, tokens, loss):
-    """Linear, by position, and (4): the largest over positions, for every example."""
-    e = w["token_embedding"][tokens] + w["position_embedding"]
-    alpha = (e @ w["W_K"] @ (e[0, -1] @ w["W_Q"]) / e.shape[-1] ** 0.5).softmax(-1)
-    v = e @ w["W_V"]
-    h = (alpha[..., None] * v).sum(1, keepdim=True)
-    reach = (alpha * (v - h).norm(dim=-1)).amax(1)  # the third factor
-    norm = {name: torch.linalg.matrix_norm(w[name], 2) for name in ("W_1", "W_2", "W_V")}
-    l_f = norm["W_1"] * norm["W_2"]  # the second
-    linear, root = 2**0.5 * -torch.expm1(-loss), (2 * loss).sqrt()  # the first, twice
-    paper = 2 * l_f * norm["W_V"] * e.norm(dim=-1).max() * root
-    return reach * l_f * linear, reach * l_f * root, paper
-
-
-# %% [markdown]
-# Measure them on a network that has just memorised. The gradient itself comes from automatic
-# differentiation:
-
-# %%
-from grokkit.diagnostics import score_gradients
-from grokkit.model import Transformer
-
-trainer = Trainer([live])
-trainer.advance(100)
-w = {name: value[0].detach().double() for name, value in trainer.weights.items()}
-loss, _, gradient = score_gradients(Transformer(live.model, trainer.train), trainer.weights)
-measured = gradient[0].abs().amax(dim=(1, 2)).double()  # the largest over positions, of each sum
-bounds = three_bounds(w, trainer.train.tokens[0], loss[0].double())
-for name, bound in zip(("linear", "by position", "(4)"), bounds, strict=True):
-    print(f"{name}: holds for every training sum: {bool((measured <= bound * (1 + 1e-5)).all())}")
-
-# %% tags=["nbval-ignore-output"]
-for name, bound in zip(("linear", "by position", "(4)"), bounds, strict=True):
-    print(f"{name}: the gradient is at most {(measured / bound).max():.2g} of it")
-
-# %% [markdown]
-# All three hold, and none is near. What (4) allows is hundreds of times what there is.
-#
-# ## 2. Your prediction
-#
-# A bound need not be reached; the truth may fall faster. From memorising on, let the training loss
-# fall by a factor of 100. *By what factor does the gradient at the scores fall?* If the lemma's
-# square root is the truth, by 10. If the gradient goes in proportion to the loss, by 100.
+# **Your prediction.** *After memorising, let the training loss fall by a factor of 100. By what factor does the
+# gradient of the scores fall?* The square root says 10. The straight line says 100.
 
 # %%
 my_factor = None
 
 # %% [markdown]
-# ## 3. The run
-#
-# Two networks with the same beginning. One without weight decay, in which the loss may fall as far as
-# it likes; and the usual one. (About ten seconds.)
+# We train without weight decay, so that the loss may fall as far as it likes.
 
-# %% tags=["nbval-ignore-output"]
-runs = {
-    "no decay": grokkit.train(live.with_(weight_decay=0.0, epochs=2000), progress=False).isel(
-        run=0
-    ),
-    "decay 1": grokkit.train(live.with_(epochs=2000), progress=False).isel(run=0),
-}
-
-
-# %% tags=["nbval-ignore-output"]
-def after_memorising(run):
-    """The records from the first with 99 % of the training sums right."""
-    return run.isel(epoch=(run.train_accuracy >= 0.99).values)
-
-
-with style():
-    figure = picture(9.5, 4)
-    both = figure.subplots(1, 2, sharex=True, sharey=True)
-    for ax, (name, run) in zip(both, runs.items(), strict=True):
-        late = after_memorising(run)
-        loss, top = late.train_loss.values, float(late.score_gradient_max[0])
-        ax.loglog(
-            loss, late.score_gradient_max, "^", markersize=4, color=viz.LOOKS["gradient"].color
-        )
-        ax.loglog(loss, top * loss / loss[0], color="#262626", label="in proportion to the loss")
-        ax.loglog(
+# %% tags=["hide-output", "nbval-ignore-output"]
+run = grokkit.train(live.with_(weight_decay=0.0, epochs=1500)).isel(run=0)
+late = run.isel(epoch=(run.train_accuracy >= 0.99).values)  # from memorising on
+loss, gradient = late.train_loss.values, late.score_gradient_max.values
+line = gradient[0] * loss / loss[0]
+viz.lines(
+    [
+        viz.Line(
             loss,
-            top * (loss / loss[0]) ** 0.5,
-            color="#262626",
-            linestyle="--",
-            label="with its square root",
-        )
-        ax.set(title=name, xlabel="training loss (nats); time runs to the left")
-    figure.axes[0].set_ylabel("largest gradient of a score")
-    figure.axes[0].legend()
-    titles(figure, "How the gradient of the scores falls with the loss, once the sums are memorised",
-           "each triangle a record; mean over the training sums; seed 0")  # fmt: skip
-figure
+            gradient,
+            "largest gradient of a score",
+            "gradient",
+            {"linestyle": "", "markevery": 1},
+        ),
+        viz.Line(loss, line, "in proportion to the loss", "train", {"marker": None}),
+        viz.Line(loss, gradient[0] * (loss / loss[0]) ** 0.5, "with its square root", "norm"),
+    ],
+    title="What attention is told, as the loss falls",
+    below="one live run without decay; each triangle a record; time runs to the left",
+    x="training loss (nats)",
+    y="gradient",
+    log="xy",
+)
 
-# %% tags=["nbval-ignore-output"]
-late = after_memorising(runs["no decay"])
-there = late.isel(epoch=(late.train_loss <= late.train_loss[0] / 100).argmax("epoch"))
+# %% tags=["hide-output", "nbval-ignore-output"]
+there = int((loss <= loss[0] / 100).argmax())
 beside(
-    "04 gradient falls by, loss by 100",
-    my_factor,
-    round(float(late.score_gradient_max[0] / there.score_gradient_max)),
-    "times",
+    "04 gradient falls by, loss by 100", my_factor, round(gradient[0] / gradient[there]), "times"
 )
 
 # %% [markdown]
-# It keeps near the solid line, and far from the dashed one. The lemma is true; its square root is the
-# slack of one inequality in the proof. **Starvation is about linear in the loss**, and so a good deal
-# worse than the paper says: the better the network knows its sums, the less it hears about where to
-# look, in nearly the same measure.
-#
-# And does attention starve, then? Without decay the loss goes on falling, and the divergence from
-# the oracle hardly moves any more; with decay it falls:
+# It stays nearer to the straight line. Five recorded networks, with decay: with which power of the loss does the
+# gradient fall? (1: in proportion. 0.5: with the square root.)
+
+# %%
+row = experiments.row("starvation-bound").evidence(experiments.recorded("starvation-bound"))
+for seed, one in enumerate(row.runs("baseline")):
+    after = one.isel(epoch=(one.train_accuracy >= 0.99).values)
+    power = np.polyfit(np.log(after.train_loss), np.log(after.score_gradient_max), 1)[0]
+    print(f"seed {seed}: power {power:.2f}")
+
+# %% [markdown]
+# The better the network knows its sums, the less attention is told, in nearly the same measure. This is worse than
+# the paper's bound says. So does attention starve? Yes. Drag the epoch of a recorded run, and watch the gradient in the
+# right panel; the black lines are three bounds, of which the lemma, (4), is the highest.
 
 # %% tags=["nbval-ignore-output"]
-for name, run in runs.items():
-    late = after_memorising(run)
-    print(f"{name}: KL {float(late.kl[0]):.2g} when memorised, {float(late.kl[-1]):.2g} at the end")
+widgets.RunScrubber()
 
 # %% [markdown]
-# Scrub through a recorded run (five times slower than the live one): attention, accuracy, and the
-# score gradient under its bounds.
-
-# %% tags=["nbval-ignore-output"]
-from grokkit.widgets import RunScrubber
-
-RunScrubber()
-
-# %% [markdown]
-# ## 4. Five seeds
-
-# %%
-recorded = experiments.recorded("starvation-bound")
-viz.row_figure("starvation-bound", recorded)
-
-# %% [markdown]
-# With which power of the loss does the gradient fall, from memorising to the end? (1: in
-# proportion; 0.5: with the square root.)
-
-# %%
-baseline = recorded.sel(run=recorded.arm == "baseline")
-for run, seed in enumerate(baseline.seed.values):
-    late = after_memorising(baseline.isel(run=run))
-    power, _ = np.polyfit(np.log(late.train_loss), np.log(late.score_gradient_max), 1)
-    print(f"seed {seed}: power {power:.1f}")
-
-# %% [markdown]
-# Nearer to 1 than to 0.5 in every seed; the table at the end has the verdict on both.
+# ## 2. The twist: who else starves?
 #
-# ## 5. A second starvation, made by float32
+# Here is a question that the paper does not ask. The MLP is told by the same errors. **Is it only attention that
+# starves?**
 #
-# There is a way to starve that no lemma knows, for it is not in the mathematics. Let the right
-# logit be ahead of all 30 others by a margin. The loss, as nearly everybody computes it, beside the
-# true one:
+# Twenty networks, on seeds that nobody had seen. From its peak until memorising to its least on the plateau, the
+# gradient of attention ($W_Q$ and $W_K$) falls more than a hundred-fold. *How many times further does it fall than
+# the gradient of the MLP? (1: just as far.)*
 
 # %%
-from torch.nn.functional import cross_entropy as usual_cross_entropy
+my_times_further = None
 
-right = torch.tensor([0])
-for margin in (5, 10, 15, 25, 35):
-    z = torch.zeros(1, 31)
-    z[0, 0] = margin
-    usual, true = usual_cross_entropy(z, right).item(), cross_entropy(z, right).item()
-    print(f"margin {margin}: usual loss {usual:.1e}, true loss {true:.1e}")
-
-# %% [markdown]
-# At 25 the usual loss is exactly 0, and with it the gradient of the right logit. The network is
-# told that it is perfect. What went wrong? The loss is $\log(1 + S)$, where
-# $S = \sum_{c \ne y} e^{z_c - z_y}$ is small. A float32 has about seven digits, so from
-# $S \approx 10^{-7}$ on $1 + S$ is rounded to 1, and $\log 1 = 0$. The cure is as short as the
-# disease: do not add the 1.
-
-
-# %%
-def exact_loss(z, y):
-    """log(1 + S) without ever writing 1 + S."""
-    behind = z - z[y]  # how far each class is ahead of the right one
-    others = torch.cat([behind[:y], behind[y + 1 :]])
-    return others.exp().sum().log1p()
-
-
-print(
-    f"{exact_loss(z[0], 0).item():.1e}",
-    exact_loss(z[0], 0).isclose(cross_entropy(z, right)[0]).item(),
-)
-
-# %% [markdown]
-# grokkit trains with this loss, so what starves here is not starved by rounding. How much would
-# rounding have taken? The records say which share of the training sums had a usual loss of exactly 0:
-
-# %%
-worst = baseline.collapsed.max("epoch").values
-print("at most, seed by seed:", [f"{share:.1%}" for share in worst])
-
-# %% [markdown]
-# Next to nothing, at this size. But that is a matter of the margin, and the margin of decay. In the
-# two live runs, the least margin of any training sum (it has to pass about 16 before the usual loss
-# is rounded to 0):
-
-# %% tags=["nbval-ignore-output"]
-for name, run in runs.items():
-    late = after_memorising(run)
-    print(
-        f"{name}: least margin {float(late.logit_margin[0]):.0f} when memorised, "
-        f"{float(late.logit_margin[-1]):.0f} at the end; "
-        f"rounded to 0: at most {float(run.collapsed.max()):.1%} of the sums"
-    )
-
-# %% [markdown]
-# It is worth knowing which of the two starvations one is looking at.
-#
-# ## 6. The control: what if the MLP could not memorise?
-#
-# If the MLP's memory is what starves attention, then an MLP *without* memory should leave it well
-# fed, and attention should find the two numbers. So we freeze the MLP as it was initialised: after
-# every step its weights are put back. (A third network, for comparison, may learn, but the norm of its
-# MLP is held at a small value.)
-#
-# **Your prediction.** *The divergence from the oracle starts at about 0.9 nats. Where is it after
-# 500 epochs, with the MLP frozen? And the gradient at the scores, in the same network and at the same
-# epoch: how many times that of the usual, free network?*
-
-# %%
-my_frozen_kl = None
-my_frozen_gradient = None
-
-
-# %% tags=["nbval-ignore-output"]
-def train_with_frozen_mlp(specs):
-    """A training in which the MLP stays what it was at the beginning."""
-    trainer = Trainer(specs)
-    first = {name: trainer.weights[name].detach().clone() for name in ("W_1", "b_1", "W_2", "b_2")}
-
-    def put_back(trainer):
-        with torch.no_grad():
-            for name, value in first.items():
-                trainer.weights[name].copy_(value)
-
-    trainer.advance(on_epoch=put_back)
-    return to_history(trainer)
-
-
-short = [live.with_(seed=seed, epochs=500) for seed in range(3)]
-free = Trainer(short)
-free.advance()
-slow = Trainer([spec.with_(mlp_radius=15.0) for spec in short])
-slow.advance()
-controls = {
-    "frozen": train_with_frozen_mlp(short),
-    "held at 15": to_history(slow),
-    "free": to_history(free),
+# %% tags=["hide-output"]
+fresh = experiments.row("headlines").evidence(experiments.recorded("headlines"))
+falls = {
+    name: fall("baseline", variable)(fresh).low
+    for name, variable in {
+        "gradient of attention": "attention_pull",
+        "gradient of the MLP": "readout_pull",
+        "AdamW's step of attention": "attention_move",
+    }.items()
 }
-
-# %% tags=["nbval-ignore-output"]
+for name in ("gradient of attention", "gradient of the MLP"):
+    values = falls[name]
+    print(
+        f"{name:22} falls {np.median(values):.0f}-fold (from {values.min():.0f} to {values.max():.0f})"
+    )
+further = np.median(falls["gradient of attention"] / falls["gradient of the MLP"])
 beside(
-    "04 KL with a frozen MLP",
-    my_frozen_kl,
-    round(float(controls["frozen"].kl[:, -1].median()), 1),
-    "nats",
+    "04 attention falls further than the MLP", my_times_further, round(float(further), 1), "times"
 )
 
-# %% tags=["nbval-ignore-output"]
-last = {name: some.isel(epoch=-1).median("run") for name, some in controls.items()}
-beside(
-    "04 gradient with a frozen MLP, over that of a free one",
-    my_frozen_gradient,
-    round(float(last["frozen"].score_gradient_max / last["free"].score_gradient_max), 2),
-    "times",
+# %% tags=["hide-input", "hide-output"]
+one = fresh.runs("baseline")[0]
+at = one.epoch.values[1:]
+viz.lines(
+    [
+        viz.Line(at, one[name].values[1:], words, look, change)
+        for name, words, look, change in (
+            (
+                "attention_pull",
+                "gradient of attention",
+                "gradient",
+                {"linestyle": "-", "markevery": 5},
+            ),
+            (
+                "readout_pull",
+                "gradient of the MLP",
+                "gradient",
+                {"color": "#8C6BB1", "marker": None},
+            ),
+            (
+                "attention_move",
+                "AdamW's step of attention",
+                "gradient",
+                {"color": "#262626", "linestyle": "--", "marker": None},
+            ),
+        )
+    ],
+    title="The whole network starves; the steps do not fall as far",
+    below="one recorded run with weight decay",
+    x="epoch (log scale)",
+    y="norm (log scale)",
+    log="xy",
 )
-
-# %% tags=["nbval-ignore-output"]
-print(f"{'MLP':12}{'memorised':>10}{'loss':>7}   {'gradient, 100 to 500':22}KL, 100 to 500")
-for name, some in controls.items():
-    then, now = (some.sel(epoch=epoch).median("run") for epoch in (100, 500))
-    memorised = memorise_epoch(some).median().item()
-    when = "never" if np.isnan(memorised) else f"{memorised:.0f}"
-    gradients = f"{float(then.score_gradient_max):.2g} to {float(now.score_gradient_max):.2g}"
-    print(
-        f"{name:12}{when:>10}{float(now.train_loss):7.2f}   {gradients:22}"
-        f"{float(then.kl):.2g} to {float(now.kl):.2g}"
-    )
-print("median of three seeds")
-
-# %% tags=["nbval-ignore-output"]
-for name, some in controls.items():
-    now = some.sel(epoch=500)
-    print(
-        f"{name}: entropy of attention {float(now.attention_entropy.median()):.2f} nats; "
-        f"mass on the numbers, seed by seed: {[round(float(m), 2) for m in now.informative_mass]}"
-    )
 
 # %% [markdown]
-# Both halves of the prediction fail. With the MLP frozen the network is wrong about nearly
-# everything, and yet attention hears *less* than in the free network, not more. Look at the three
-# factors: the first, how wrong the answer is, is now large; so what is small must be the others. It
-# stands to reason: an MLP that has learned nothing passes little on, and an attention that is all or
-# nothing (its entropy is next to 0) can hardly be moved by a score.
+# **Everything starves, attention a little more.** The lack of errors reaches the whole network, so starvation alone
+# cannot say why attention is the part that is late.
 #
-# And this smallest gradient of the three moves attention furthest: within each sum onto a *single*
-# place. More often than not that is one of the two numbers, as the mass says; but then it does not see
-# the other one at all. It is the blinkered attention of lesson 02, and KL punishes it with tens of nats.
-#
-# So we were wrong, twice. **How large the gradient is says neither how far attention moves nor
-# whether it moves to the right place.** What attention hears has come through the MLP, and an MLP that
-# cannot add has no use for two numbers. The third network suggests a middle way. Its MLP learns, but
-# is done a little later; its gradient stays larger than in the free network, and meanwhile attention
-# gets on. It would seem that what holds attention up is not that the MLP learns, but that it is *done*
-# too soon. (Holding the norm changes more than that, though: it is an indication, no proof.)
-#
-# ## 7. Where this is weak
-#
-# What was claimed about the recorded runs, and what came out:
+# There is a second question. The usual optimizer, AdamW, does not take steps of the gradient's size. It divides
+# each gradient by a running mean of its size over many steps. We had claimed: so its steps go on as ever, they
+# fall at most ten-fold. *By what factor do the steps of attention fall?*
 
 # %%
-experiments.claims("starvation-bound")
+my_step_factor = None
+
+# %% tags=["hide-output"]
+steps = falls["AdamW's step of attention"]
+print(f"from {steps.min():.0f} to {steps.max():.0f} in {len(steps)} seeds")
+beside("04 fall of the steps of attention", my_step_factor, round(float(np.median(steps))), "times")
 
 # %% [markdown]
-# - (4) is a valid bound and far from the truth, as the table says. A bound that is never near can
-#   explain why the gradient *may* be small, not how small it is.
-# - That the gradient falls with the loss was measured while everything else changed, too: attention,
-#   the values, the MLP. The power is that of the whole, and not quite 1.
-# - The control has three seeds and one size, and a frozen random MLP is a crude way to have no
-#   memory. A better one would be an MLP that already knows how to add.
-# - Softmax only. For normalised ReLU attention the factor $\alpha_j$ becomes one that has no upper
-#   bound, and (4) can fail.
+# We were wrong, and the simple story is wrong as well. The steps shrink, but far less than the gradient. Attention is
+# not silenced: it creeps.
+
+# %%
+for claim in ("headlines/starves-all", "headlines/steps-go-on"):
+    (one,) = [one for one in experiments.claims("headlines") if one.claim.id == claim]
+    print(f"{one.claim.says}\n    -> {one.label}\n")
+
+# %% [markdown]
+# ## 3. Does it creep to the right place?
 #
-# **A common misconception.** "The gradient is tiny, so attention cannot move." That would be true of
-# plain gradient descent. AdamW divides each gradient by a running mean of its size over the last
-# thousand steps or so. A gradient that falls slowly is therefore not small to it at all; the frozen
-# network above, with the smallest gradient of three, shows it. Then might anything end the wait
-# that feeds AdamW some gradient, of meaning or none? Lesson 06 puts this to the test.
+# Without decay the loss goes on falling, and with it all that attention is told. With decay the loss is kept from
+# vanishing. Where does attention get to? The least mass, in the recorded runs of lesson 01:
+
+# %%
+decays = experiments.row("four-phases").evidence(experiments.recorded("four-phases"))
+for name in ("decay 0", "decay 1"):
+    known = decays.at(name, "min_informative_mass", decays.memorised(name))
+    end = decays.final(name, "min_informative_mass")
+    print(
+        f"{name}: least mass {known.min():.3f} to {known.max():.3f} when memorised, "
+        f"{end.min():.3f} to {end.max():.3f} at the end, {len(end)} seeds"
+    )
+
+# %% [markdown]
+# Looking everywhere alike would be 0.2, and the oracle 0.5. Without decay no run gets as far as the first; with decay
+# each of them ends well above it. So it is decay that lets attention arrive. How, is the next lesson.
+#
+# One more control stands in the evidence. If the MLP's memory is what starves attention, then a *frozen* MLP, which
+# cannot memorise, should leave attention well fed. It does not: the gradient becomes smaller still, and attention goes
+# to a single place in each sum, all at once. An MLP that cannot add has no use for two numbers.
 #
 # ## Case file
 #
-# | what we know | how sure | what would change it |
-# | --- | --- | --- |
-# | The gradient at the scores is bounded by the loss, (4) | proved; never broken in the recorded runs | nothing |
-# | It falls about in proportion to the loss, not to its square root | derived for the first factor; two live runs; five recorded ones | a network whose gradient stays at the bound |
-# | float32 alone can silence an example completely | exact, shown above | nothing |
-# | Without the MLP's memory attention is well fed, and finds the structure | **refuted**, both halves, by the frozen MLP: three seeds | an MLP without memory that can add |
-# | A small gradient keeps attention where it is | **refuted** by the same, under AdamW | – |
-# | The MLP's being done too soon is what makes attention wait | suggestive only: the held MLP | the contraction of lesson 05 |
+# - **We know:** what attention is told falls about in proportion to the loss, and the whole network starves with it:
+#   twenty fresh seeds.
+# - **We doubt:** "the gradient is tiny, so attention cannot move". Under AdamW its steps shrink far less than its
+#   gradient.
+# - **It would change our minds:** a network in which attention starves and the MLP does not.
 #
-# **Exercises:** [04 · Gradient starvation](../exercises/04_gradient_starvation.ipynb).
+# **The map so far:** what is said, what was measured, and the verdict.
+
+# %%
+viz.claims_map(upto=4)
+
+# %% [markdown]
+# **More:** [the evidence](evidence/04_gradient_starvation.ipynb) (the bounds step by step, what rounding does, the frozen
+# MLP) · [exercises](../exercises/04_gradient_starvation.ipynb)
 #
 # **Next:** [05 · The wait](05_the_wait.ipynb): who ends it?
 #
-# ## Sources
-#
-# - *Grokking as Structural Inference: Transformers Need Bayesian Lottery Tickets*,
-#   arXiv 2605.15787: Lemma 5.1 (4), appendix D.1 (29)–(37), Figure 5. The linear form and the
-#   control are ours.
-# - M. Pezeshki et al., *Gradient Starvation: A Learning Proclivity in Neural Networks*,
-#   arXiv 2011.09468: the name.
-# - L. Prieto et al., *Grokking at the Edge of Numerical Stability*, arXiv 2501.04697: what float32
-#   does to a memorised example.
-# - Code: [`grokkit/theory/starvation.py`](../grokkit/theory/starvation.py),
-#   [`grokkit/diagnostics/starvation.py`](../grokkit/diagnostics/starvation.py),
-#   [`grokkit/model/loss.py`](../grokkit/model/loss.py) (the exact loss),
-#   [`grokkit/diagnostics/collapse.py`](../grokkit/diagnostics/collapse.py).
+# *Sources:* arXiv 2605.15787, Lemma 5.1, appendix D.1; M. Pezeshki et al., arXiv 2011.09468 (the name). The straight
+# line and the comparison with the MLP are ours.

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 01 · Exercises: sparse tasks
 #
-# Five exercises on [lesson 01](../course/01_sparse_tasks.ipynb). Write your code where it says
+# Exercises on [lesson 01](../course/01_sparse_tasks.ipynb). Write your code where it says
 # so and run the cell below it: the check tries your answer on small inputs and says which
 # property fails, on which input, and what the cause may be. A check can be run as often as you
 # like; `check.ex_1_1.hint()` gives a hint, called again the next one.

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 02 · Exercises: attention as a posterior
 #
-# Five exercises on [lesson 02](../course/02_attention_as_a_posterior.ipynb). Write your code where
+# Exercises on [lesson 02](../course/02_attention_as_a_posterior.ipynb). Write your code where
 # it says so and run the cell below it: the check tries your answer on small inputs and says which
 # property fails, on which input, and what the cause may be. A check can be run as often as you
 # like; `check.ex_2_1.hint()` gives a hint, called again the next one.

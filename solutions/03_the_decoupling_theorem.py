@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 03 · Exercises: the decoupling theorem
 #
-# Five exercises on [lesson 03](../course/03_the_decoupling_theorem.ipynb): the geometry of two
+# Exercises on [lesson 03](../course/03_the_decoupling_theorem.ipynb): the geometry of two
 # pooled vectors, two bounds that do not hold, and a small study in which you measure the theorem's
 # threshold on a network of your own. `check.ex_3_1.hint()` gives a hint, called again the next one.
 

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 04 · Exercises: gradient starvation
 #
-# Five exercises on [lesson 04](../course/04_gradient_starvation.ipynb): measure with which power of
+# Exercises on [lesson 04](../course/04_gradient_starvation.ipynb): measure with which power of
 # the loss a gradient falls, write a loss that float32 cannot silence, bound the gradient of a
 # score, and then starve attention in four different ways. `check.ex_4_1.hint()` gives a hint,
 # called again the next one.

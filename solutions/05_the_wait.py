@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 05 · Exercises: the wait
 #
-# Five exercises on [lesson 05](../course/05_the_wait.ipynb): how fast pure decay is, how to hold a
+# Exercises on [lesson 05](../course/05_the_wait.ipynb): how fast pure decay is, how to hold a
 # norm, an optimizer that is contractive and grows, and a prediction of the wait that you then put to
 # the test. As in the lesson, $\eta$ (`eta`) is the learning rate, $w$ the weight-decay setting and
 # $a = \eta w$. `check.ex_5_1.hint()` gives a hint, called again the next one.

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 06 · Exercises: KL acceleration
 #
-# Five exercises on [lesson 06](../course/06_kl_acceleration.ipynb): derive what the prior does to
+# Exercises on [lesson 06](../course/06_kl_acceleration.ipynb): derive what the prior does to
 # the scores of a whole batch, build the two impostors that must not work as well as it does, break
 # the inequality behind the exponential theorem, and measure two laws in a small study.
 # `check.ex_6_1.hint()` gives a hint, called again the next one.

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 07 · Exercises: tickets
 #
-# Five exercises on [lesson 07](../course/07_tickets.ipynb): cut a mask that keeps its word, rewind a
+# Exercises on [lesson 07](../course/07_tickets.ipynb): cut a mask that keeps its word, rewind a
 # network and build the control, train under a mask without the optimizer noticing what is gone,
 # and show that a small weight need not be an unimportant one. `check.ex_7_1.hint()` gives a hint,
 # called again the next one.

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 08 · Exercises: loosening the assumptions
 #
-# Five exercises on [lesson 08](../course/08_loosening_the_assumptions.ipynb): what a prior without
+# Exercises on [lesson 08](../course/08_loosening_the_assumptions.ipynb): what a prior without
 # an oracle does to a score, a condition that a mean can hide, heads that cancel, and a prior of
 # your own, which is not in the book. `check.ex_8_1.hint()` gives a hint, called again the next one.
 

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 09 · Exercises: what did it learn?
 #
-# Five exercises on [lesson 09](../course/09_what_did_it_learn.ipynb): the spectrum of an embedding,
+# Exercises on [lesson 09](../course/09_what_did_it_learn.ipynb): the spectrum of an embedding,
 # the two losses, a network whose spectrum lies, and a small study of where the frequencies come
 # from. `check.ex_9_1.hint()` gives a hint, called again the next one.
 

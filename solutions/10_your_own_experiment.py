@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 10 · Exercises: your own experiment
 #
-# Five exercises on [lesson 10](../course/10_your_own_experiment.ipynb): what two runs that may have
+# Exercises on [lesson 10](../course/10_your_own_experiment.ipynb): what two runs that may have
 # been stopped too early say about each other, a verdict from the outcomes of single seeds, an
 # experiment with its controls, and what becomes of the rule if one looks too often.
 # `check.ex_10_1.hint()` gives a hint, called again the next one.

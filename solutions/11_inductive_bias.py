@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 11 · Exercises: inductive bias
 #
-# Five exercises on [lesson 11](../course/11_inductive_bias.ipynb): put a LayerNorm into a pathway,
+# Exercises on [lesson 11](../course/11_inductive_bias.ipynb): put a LayerNorm into a pathway,
 # build the two measures that the paper stands on, find the learning rate that leaves a network's pace
 # alone, and take the word "predicts" apart. `check.ex_11_1.hint()` gives a hint, called again the next
 # one.

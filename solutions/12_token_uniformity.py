@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 12 · Exercises: token uniformity
 #
-# Five exercises on [lesson 12](../course/12_token_uniformity.ipynb): the measure and the form of it
+# Exercises on [lesson 12](../course/12_token_uniformity.ipynb): the measure and the form of it
 # that is free of size, the pairs in a hole that are half-answered, two embeddings that turn MED
 # into a lie, and a small study of how much a fair null is worth. `check.ex_12_1.hint()` gives a
 # hint, called again the next one.

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 13 · Exercises: three accounts, one network
 #
-# Five exercises on [lesson 13](../course/13_three_accounts.ipynb): when something slow "happens",
+# Exercises on [lesson 13](../course/13_three_accounts.ipynb): when something slow "happens",
 # how signals are ranked, whether five seeds agree by more than luck, and how a control unmasks a
 # signal that is none. `check.ex_13_1.hint()` gives a hint, called again the next one.
 

@@ -26,6 +26,7 @@ FOUND = ("FINDINGS.md", "RESULTS.md")
 OTHERS = ("TEACHING.md", "BENCHMARKS.md", "course/glossary.md")
 NAVIGATION = {
     "The course": "contents.html",
+    "Glossary": "course/glossary.html",
     "Findings": "FINDINGS.html",
     "Results": "RESULTS.html",
     "The package": "api/core.html",

@@ -10,16 +10,3 @@ from grokkit.bench.devices import device_report
 from grokkit.bench.measure import Measurement, measure, peak_memory
 from grokkit.bench.report import report, write_csv, write_markdown
 from grokkit.bench.sweeps import sweep_report
-
-__all__ = [
-    "CONTENDERS",
-    "Contender",
-    "Measurement",
-    "device_report",
-    "measure",
-    "peak_memory",
-    "report",
-    "sweep_report",
-    "write_csv",
-    "write_markdown",
-]

@@ -1,13 +1,18 @@
 """The line by which a notebook installs the course on Google Colab; elsewhere it does nothing.
 
-It is put into the first code cell of every notebook when that is built, so that sources do
-not have to carry it. Where to install from is what ``pyproject.toml`` calls the repository.
+It is put into every notebook when that is built, so that sources do not have to carry it: into
+a folded cell of its own at the end of a lesson, into the first code cell of an exercise. Where
+to install from is what ``pyproject.toml`` calls the repository.
 """
 
 import tomllib
 from pathlib import Path
 
 from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell
+
+ID = "colab"
+"""The id of the cell at the end of a lesson, wherever its line installs from."""
 
 _BEGIN = 'if "google.colab" in __import__("sys").modules: '
 
@@ -17,8 +22,9 @@ def line(source: Path) -> str:
 
     Without a known repository it can but tell the reader what to do.
     """
-    project = source.resolve().parents[1] / "pyproject.toml"
-    if not project.exists():
+    above = [folder / "pyproject.toml" for folder in source.resolve().parents[1:3]]
+    project = next(filter(Path.exists, above), None)
+    if project is None:
         return ""
     found = tomllib.loads(project.read_text(encoding="utf-8"))
     address = found.get("project", {}).get("urls", {}).get("Repository")
@@ -36,7 +42,10 @@ def prepare(notebook: NotebookNode, source: Path) -> None:
             cell.source = f"{line(source)}\n{cell.source}"
 
 
-def without(text: str) -> str:
-    """The source of a cell without the line."""
-    first, _, rest = text.partition("\n")
-    return rest if first.startswith(_BEGIN) else text
+def append(notebook: NotebookNode, source: Path) -> None:
+    """Put the line into a folded cell of its own at the end of a notebook."""
+    if text := line(source):
+        cell = new_code_cell(f"# @title On Google Colab, run this cell first\n{text}")
+        cell.id = ID
+        cell.metadata = NotebookNode(jupyter=NotebookNode(source_hidden=True), tags=["hide-input"])
+        notebook.cells.append(cell)

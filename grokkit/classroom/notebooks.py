@@ -6,6 +6,10 @@ the second from the first; :func:`check` says, without running anything, where t
 come apart. A notebook is a function of its source and its outputs alone: cell ids come from
 the cells' content, and what changes from run to run (times, widget ids) is left out. What a
 lesson costs to run is kept beside it (:mod:`grokkit.classroom.costs`).
+
+What proves a lesson lies in the folder ``evidence`` beside it, as a notebook of the same name,
+built and checked in the same way. Two tags of a code cell fold it away: ``hide-output`` its
+result, until somebody opens it or runs the cell; ``hide-input`` its code.
 """
 
 import hashlib
@@ -33,6 +37,10 @@ LARGEST_BYTES = 480_000
 CELL_SECONDS = 600
 """How long one cell may run while a notebook is built."""
 
+EVIDENCE = "evidence"
+"""The folder of what proves the lessons, inside the folder of the lessons."""
+
+_FOLDED = {"hide-output": "outputs_hidden", "hide-input": "source_hidden"}
 _KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 _WIDGET = "application/vnd.jupyter.widget-view+json"
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]{6,}")
@@ -48,7 +56,8 @@ def build(folder: Path | str, names: Sequence[str] = (), execute: bool = True) -
 
     Args:
         folder: where the sources lie, and where the notebooks go.
-        names: which to build: stems or their numbers (``01_sparse_tasks``, ``01``); all if empty.
+        names: which to build: stems or their numbers (``01_sparse_tasks``, ``01``), with their
+            folder for evidence (``evidence/01``); all if empty.
         execute: run every cell in a fresh single-threaded kernel. Otherwise the outputs of
             cells whose code has not changed are kept, and changed cells are left without.
 
@@ -117,14 +126,15 @@ def check(folder: Path | str, names: Sequence[str] = ()) -> list[str]:
     found = sources(folder, names)
     lines = [line for source in found for line in _check_one(source)]
     if not names:
-        for notebook in sorted(Path(folder).glob("*.ipynb")):
+        folder = Path(folder)
+        for notebook in sorted([*folder.glob("*.ipynb"), *folder.glob(f"{EVIDENCE}/*.ipynb")]):
             if notebook.with_suffix(".py") not in found:
                 lines.append(f"{notebook.name}: has no source {notebook.stem}.py")
     return lines
 
 
 def sources(folder: Path | str, names: Sequence[str] = ()) -> list[Path]:
-    """The sources in a folder, in order: the ``NN_name.py``, or those of them named.
+    """The sources in a folder, in order, its evidence last: the ``NN_name.py``, or those named.
 
     Raises:
         SettingError: there is no such folder, or a name that fits no source in it.
@@ -132,7 +142,11 @@ def sources(folder: Path | str, names: Sequence[str] = ()) -> list[Path]:
     folder = Path(folder)
     if not folder.is_dir():
         refuse("folder", str(folder), "a folder with lessons, such as course")
-    found = {path.stem: path for path in sorted(folder.glob("[0-9][0-9]_*.py"))}
+    found = {
+        f"{place}{path.stem}": path
+        for place in ("", f"{EVIDENCE}/")
+        for path in sorted(folder.glob(f"{place}[0-9][0-9]_*.py"))
+    }
     if not names:
         return list(found.values())
     chosen = set()
@@ -151,7 +165,8 @@ def known(folder: Path, names: Sequence[str]) -> list[str]:
 
 
 def _fits(name: str, stem: str) -> bool:
-    return name.removesuffix(".py").removesuffix(".ipynb") in (stem, stem[:2])
+    place, slash, last = stem.rpartition("/")
+    return name.removesuffix(".py").removesuffix(".ipynb") in (stem, f"{place}{slash}{last[:2]}")
 
 
 # --- from the source to the notebook ------------------------------------------------------
@@ -179,12 +194,15 @@ def _generate(source: Path) -> NotebookNode:
         cell.metadata.pop("lines_to_next_cell", None)
         if cell.cell_type == "markdown":
             cell.source = costs.fill(cell.source, known_costs)
+        for tag in cell.metadata.get("tags", ()):
+            if tag in _FOLDED:
+                cell.metadata.setdefault("jupyter", {})[_FOLDED[tag]] = True
         name = hashlib.blake2b(
             f"{cell.cell_type}\n{cell.source}".encode(), digest_size=4
         ).hexdigest()
         used[name] = used.get(name, 0) + 1
         cell.id = name if used[name] == 1 else f"{name}-{used[name]}"
-    colab.prepare(notebook, source)
+    colab.append(notebook, source)
     return notebook
 
 
@@ -201,11 +219,9 @@ def _adopt_outputs(notebook: NotebookNode, old: NotebookNode) -> None:
     by_id = {cell.get("id"): cell for cell in old.cells}
     for cell in notebook.cells:
         match = by_id.get(cell.id)
-        if (
-            cell.cell_type == "code"
-            and match is not None
-            and colab.without(match.source) == colab.without(cell.source)
-        ):
+        if cell.cell_type != "code" or match is None:
+            continue
+        if match.source == cell.source or cell.id == colab.ID:  # which does nothing here
             cell.outputs = match.get("outputs", [])
             cell.execution_count = match.get("execution_count")
 

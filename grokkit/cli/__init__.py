@@ -1,7 +1,8 @@
 """The command line: ``grokkit COMMAND ...``.
 
-A command is a module in this folder with a function ``main(argv) -> exit code``, listed
-in :data:`COMMANDS`; its module is imported only when it is called.
+A command is a module in this folder, listed in :data:`COMMANDS` and imported only when it is
+called, with a function of its own name, whose arguments are the options; or, where options are
+not all, with a function ``main(argv)``. Either returns the exit code.
 
 Exit codes: 0 done; 1 done, and the answer is no, or it could not be done; 2 bad input, told
 in one line on stderr, nothing written; 130 interrupted; 141 nobody reads the output any more.
@@ -64,7 +65,12 @@ def _run(command: str, argv: Sequence[str]) -> int:
     """Run a command; what goes wrong is told in one line, and a mistake of ours is raised."""
     who = f"grokkit {command}"
     try:
-        return import_module(f"grokkit.cli.{command}").main(argv)
+        module = import_module(f"grokkit.cli.{command}")
+        if hasattr(module, "main"):
+            return module.main(argv)
+        from grokkit.cli.options import call
+
+        return call(getattr(module, command), argv, who)
     except SettingError as error:
         return complain(who, error)
     except KeyboardInterrupt as interrupt:

@@ -1,16 +1,10 @@
 """``grokkit bench``."""
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
-from grokkit.cli.options import call, check_writable
+from grokkit.cli.options import check_writable
 from grokkit.errors import check_int
-
-
-def main(argv: Sequence[str]) -> int:
-    """Measure, and print the table."""
-    return call(bench, argv, "grokkit bench")
 
 
 def bench(

@@ -1,12 +1,11 @@
 """``grokkit claims``: what was claimed, and what was found."""
 
 import difflib
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
 from grokkit.cli import complain
-from grokkit.cli.options import call, check_writable
+from grokkit.cli.options import check_writable
 from grokkit.errors import refuse
 
 if TYPE_CHECKING:
@@ -15,15 +14,6 @@ if TYPE_CHECKING:
     from grokkit.experiments import Row, Size
 
 PROG = "grokkit claims"
-
-
-def main(argv: Sequence[str]) -> int:
-    """Print the table and the count of verdicts; write or check the document; draw.
-
-    Returns:
-        0; 1 if a checked file differs, or a History cannot be read; 2 for bad input.
-    """
-    return call(claims, argv, PROG)
 
 
 def claims(
@@ -35,6 +25,7 @@ def claims(
     check: Path | None = None,
     figures: Path | None = None,
     findings: Path | None = None,
+    map: Path | None = None,
 ) -> int:
     """Judge the claims by the recorded runs, and print the verdicts.
 
@@ -47,6 +38,10 @@ def claims(
         check: compare this file with that document; where they differ, say where.
         figures: draw the figure of each experiment into this folder.
         findings: write the page of findings to this file, as FINDINGS.md is.
+        map: draw the map of the course, what is said and what was measured, into this PNG file.
+
+    Returns:
+        0; 1 if a checked file differs, or a History cannot be read.
     """
     from grokkit import experiments
     from grokkit.runtime import any_specs_of, load_history
@@ -61,6 +56,7 @@ def claims(
             refuse("size", size, "none with --out and --check: a document has both sizes")
     check_writable("out", out)
     check_writable("findings", findings)
+    check_writable("map", map)
     for flag, file in (("check", check), ("history", history)):
         if file is not None and not file.is_file():
             refuse(flag, str(file), "a file that is there")
@@ -72,6 +68,12 @@ def claims(
         from grokkit.experiments.findings import findings_document
 
         print(f"wrote {write_whole(findings, findings_document().encode())}")
+    if map is not None:
+        from grokkit import viz
+        from grokkit.engine.files import write_whole
+
+        print(f"wrote {write_whole(map, viz.png(viz.claims_map()))}")
+    if findings is not None or map is not None:
         return 0
     if out is not None or check is not None:
         code = _document(out, check)
@@ -104,23 +106,31 @@ def claims(
 
 
 def _document(out: Path | None, check: Path | None) -> int:
-    """Write the document of results, or compare a file with it."""
+    """Write the document of results and the file of the map, or compare both with the runs."""
+    from grokkit import runs
     from grokkit.engine.files import write_whole
-    from grokkit.experiments.results import document
+    from grokkit.experiments.claims_map import FILE
+    from grokkit.experiments.results import documents
 
-    text = document()
+    text, of_map = documents()
     if out is not None:
         print(f"wrote {write_whole(out, text.encode())}")
+        write_whole(runs.folder() / FILE, of_map.encode())
     if check is None:
         return 0
-    there = check.read_text(encoding="utf-8").splitlines()
-    files = (str(check), "the recorded runs")
+    return _compare(check, text) or _compare(runs.folder() / FILE, of_map)
+
+
+def _compare(file: Path, text: str) -> int:
+    """Say where a file is not what the runs say; 1 if there is such a place."""
+    there = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
+    files = (str(file), "the recorded runs")
     different = list(difflib.unified_diff(there, text.splitlines(), *files, lineterm="", n=0))
     if different:
         print("\n".join(different))
-        complain(PROG, f"{check} is not what the recorded runs say; --out writes it anew")
+        complain(PROG, f"{file} is not what the recorded runs say; --out writes it anew")
         return 1
-    print(f"{check} is what the recorded runs say")
+    print(f"{file.name} is what the recorded runs say")
     return 0
 
 

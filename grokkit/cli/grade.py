@@ -1,16 +1,9 @@
 """``grokkit grade FOLDER``."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
-from grokkit.cli.options import call
 from grokkit.errors import check_int
-
-
-def main(argv: Sequence[str]) -> int:
-    """Grade, write the marks and the report, and print a table of them."""
-    return call(grade, argv, "grokkit grade")
 
 
 def grade(

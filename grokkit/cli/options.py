@@ -256,11 +256,7 @@ def plain(text: str) -> str:
 
 
 def check_writable(field: str, path: Path | None) -> None:
-    """Refuse a file that cannot be written, before the work that it is for.
-
-    Raises:
-        SettingError: its folder is not there or cannot be written to, or it is a folder.
-    """
+    """Refuse a file that cannot be written, before the work that it is for."""
     if path is None:
         return
     if path.is_dir():

@@ -5,23 +5,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from grokkit.cli import complain
-from grokkit.cli.options import call
 from grokkit.errors import SettingError, check_int, refuse
 
 if TYPE_CHECKING:
     from grokkit.experiments import Row, Size
 
 PROG = "grokkit reproduce"
-
-
-def main(argv: Sequence[str]) -> int:
-    """Reproduce one experiment after the other.
-
-    Returns:
-        0; 1 if some runs failed, a file could not be written or no scheduler answered;
-        2 for a name or a setting that makes no sense; 130 if it was interrupted.
-    """
-    return call(reproduce, argv, PROG)
 
 
 def reproduce(

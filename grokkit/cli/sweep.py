@@ -1,22 +1,10 @@
 """``grokkit sweep FILE.toml``: the runs of a grid, into a folder."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from grokkit.cli import complain
-from grokkit.cli.options import call
 
 PROG = "grokkit sweep"
-
-
-def main(argv: Sequence[str]) -> int:
-    """Train what is missing, and say how many runs there are and how many have grokked.
-
-    Returns:
-        0; 1 if some runs failed or diverged, a file could not be written or no scheduler
-        answered; 2 for a sweep file that makes no sense; 130 if it was interrupted.
-    """
-    return call(sweep, argv, PROG)
 
 
 def sweep(
@@ -45,6 +33,9 @@ def sweep(
         checkpoint_minutes: the minutes between two checkpoints.
         import_: modules that register kinds of your own.
         quiet: no progress bar and no summary.
+
+    Returns:
+        0; 1 if some runs diverged; 2 for a sweep file that makes no sense; 130 if interrupted.
     """
     from grokkit.cli.train import diverged
     from grokkit.diagnostics import grok_epoch

@@ -30,34 +30,3 @@ from grokkit.core.priors import Prior, divergence, penalty
 from grokkit.core.task import Data, Examples, Parity, Task
 from grokkit.core.tickets import Ticket, prune, shuffled
 from grokkit.core.train import LIVE, Result, Run, differentiate, train
-
-__all__ = [
-    "LIVE",
-    "SGD",
-    "Adam",
-    "AdamW",
-    "Data",
-    "Examples",
-    "Lion",
-    "Model",
-    "Muon",
-    "Optimizer",
-    "Parity",
-    "Prior",
-    "Result",
-    "Run",
-    "Seen",
-    "Stepper",
-    "Task",
-    "Ticket",
-    "Transformer",
-    "attend",
-    "cross_entropy",
-    "differentiate",
-    "divergence",
-    "penalty",
-    "prune",
-    "record",
-    "shuffled",
-    "train",
-]

@@ -1,7 +1,8 @@
 """Chapters 3 and 4. What is measured of a network, and when a run has memorised and grokked.
 
-Theorem 4.3 of the paper: to be right on every sequence takes attention on every informative token,
-and an MLP of moderate norm (that these suffice is an assumption, C.1). Each is about one number:
+Theorem 4.3 of the paper: a network that is right on every sequence has attention on every
+informative token, and an MLP of moderate norm. (That these two suffice is Assumption C.1.) One
+number is measured for each:
 
     B_gamma (Definition 4.1)       alpha_j(x) >= gamma for every x and every informative j: it
                                    holds for every gamma up to ``min_informative_mass``
@@ -32,11 +33,11 @@ from grokkit.core.task import Data, Examples
 Record = dict[str, float]
 
 GROKKED = 0.99
-"""The accuracy at which a run has memorised its train set, or grokked: the paper's rule."""
+"""From this accuracy on a run has memorised its train set, or grokked: the paper's rule."""
 
 
 def record(net: Transformer, data: Data) -> Record:
-    """What there is to say of a network at this moment.
+    """All measures of a network as it is now.
 
     ======================  ==================================================================
     train_loss, test_loss   mean cross-entropy in nats, without any prior
@@ -44,11 +45,13 @@ def record(net: Transformer, data: Data) -> Record:
     test_accuracy           the same of the test set
     mirrored_accuracy       of the test examples whose mirror image is trained on
     unmirrored_accuracy     of the others
-    informative_mass        attention on I* together, mean over train examples and heads
-    min_informative_mass    least attention of any train example on a position of I*, heads' mean
+    informative_mass        attention on all of I* together, mean over train examples and heads
+    min_informative_mass    least attention, mean over heads, on one position of I* in any train
+                            example
     kl                      KL(alpha* || alpha), mean over train examples and heads; nats
     mlp_norm                |theta_MLP|_F
-    score_gradient          norm of dL_CE/dl of an example, over heads and positions; mean
+    score_gradient          norm of an example's dL_CE/dl over heads and positions, mean over
+                            train examples
     ======================  ==================================================================
 
     Args:

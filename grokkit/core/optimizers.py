@@ -18,8 +18,13 @@ steps eta rises linearly from 0. The rules differ in U:
              are all brought near 1; of the rest: as AdamW
 
 The paper's account of the wait: once the gradient has starved (chapter 4) only the decay is left of
-a decoupled step, and the norm falls by the factor 1 - lambda a step. But AdamW divides G by its own
-size, so U shrinks far less than G: chapter 5 measures what that changes.
+a decoupled step, and the norm falls by the factor 1 - lambda a step. That ends the wait, for a
+memorising MLP needs its norm: it tells examples apart that attention has mixed with distractors.
+Below r_max (Definition 4.2) it no longer can. The train loss rises, its gradient is back, and what
+it now teaches is attention, since on the informative tokens alone a smaller norm is enough.
+
+But AdamW divides G by its own size, so U shrinks far less than G. Chapter 5 measures what that
+changes.
 """
 
 import math

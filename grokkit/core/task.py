@@ -69,7 +69,16 @@ DISTRACTORS: dict[str, Callable[[Filling, torch.Generator], Tensor]] = {
     "random": lambda f, g: torch.randint(f.p, f.shape, generator=g),
 }
 """Token ids ``[draw, input, gap]`` for each kind of distractor. A new kind is a new line here,
-and a line in :meth:`Task.symbols` if it has symbols of its own."""
+and a line in :func:`distractor_symbols` if it has symbols of its own."""
+
+
+def distractor_symbols(kind: str, gaps: list[int], alphabet: int) -> tuple[str, ...]:
+    """The names of the symbols that a kind of distractor has of its own; none without a gap."""
+    own = {
+        "constant": [f"·{gap}" for gap in gaps],
+        "alphabet": [f"{chr(65 + i % 26)}{i // 26 or ''}" for i in range(alphabet)],
+    }
+    return tuple(own.get(kind, [])) if gaps else ()
 
 
 @dataclass(frozen=True)
@@ -175,11 +184,7 @@ class Task:
     @property
     def symbols(self) -> tuple[str, ...]:
         """The name of each token id."""
-        own = {
-            "constant": [f"·{gap}" for gap in self.gaps],
-            "alphabet": [f"{chr(65 + i % 26)}{i // 26 or ''}" for i in range(self.alphabet)],
-        }
-        distractors = own.get(self.distractors, []) if self.gaps else []
+        distractors = distractor_symbols(self.distractors, self.gaps, self.alphabet)
         return (*map(str, range(self.p)), "=", *distractors)
 
     def build(self, seed: int) -> Data:
@@ -265,19 +270,26 @@ def examples(tokens: Tensor, targets: Tensor, informative: tuple[int, ...]) -> E
     return Examples(tokens, targets, mask)
 
 
-def split(families: Tensor, train_fraction: float, generator: torch.Generator) -> Tensor:
+def split(
+    families: Tensor,
+    train_fraction: float,
+    generator: torch.Generator,
+    held_out: Tensor | None = None,
+) -> Tensor:
     """Which inputs are trained on, ``[input]``: families in random order, while there is room.
 
     Args:
         families: a number for each input, ``[input]``; equal numbers stay on the same side.
         train_fraction: the share of inputs to train on; with families of two, to within one input.
         generator: the source of the random order.
+        held_out: inputs whose families are not trained on, ``[input]``; None: there are none.
     """
     _, family, sizes = torch.unique(families, return_inverse=True, return_counts=True)
     room, size = round(train_fraction * len(families)), sizes.tolist()
     taken = [False] * len(size)
+    out = set() if held_out is None else set(family[held_out].tolist())
     for one in torch.randperm(len(size), generator=generator).tolist():
-        if size[one] <= room:
+        if size[one] <= room and one not in out:
             taken[one] = True
             room -= size[one]
     train = torch.tensor(taken)[family]

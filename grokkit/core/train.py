@@ -41,7 +41,8 @@ class Run:
         epochs: the number of passes over the train set.
         batch_size: the number of examples of a step; None: all of them.
         record_every: the number of epochs between two records.
-        stop_after: stop when the test accuracy has been 0.99 for this many epochs; None: never.
+        stop_after: stop when the test accuracy has been 0.99 or more for this many epochs; None:
+            never.
         ticket: the mask of chapter 7; None: none.
         mlp_radius: a control: |theta_MLP|_F is put back to this after every step; None: not.
         qk_penalty: a control: this times |W_Q|^2 + |W_K|^2 is added to the loss. It shrinks W_Q
@@ -184,7 +185,7 @@ def put_on_sphere(net: Transformer, radius: float) -> None:
 
 
 def held(result: Result) -> bool:
-    """Whether the test accuracy has been 0.99 at every record of the last ``stop_after`` epochs."""
+    """Whether the test accuracy was 0.99 or more at every record of the last epochs."""
     wait, now = result.run.stop_after, result.epochs[-1]
     if wait is None or now < wait:
         return False

@@ -22,7 +22,7 @@ inverse_fit   how grok epochs fall with the strength of a prior
 from grokkit.diagnostics.capacity import lipschitz, mlp_norm
 from grokkit.diagnostics.class_spread import ClassSpread, class_spread, pair_spread
 from grokkit.diagnostics.collapse import Collapse, softmax_collapse
-from grokkit.diagnostics.contraction import Contraction, contraction_slack, step_contraction
+from grokkit.diagnostics.contraction import Contraction, step_contraction
 from grokkit.diagnostics.features import (
     Compressibility,
     PowerLaw,
@@ -40,7 +40,6 @@ from grokkit.diagnostics.fourier import (
     excluded_loss,
     fourier_concentration,
     key_frequencies,
-    logit_power,
     logit_table,
     restricted_loss,
     sum_power,

@@ -22,9 +22,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from grokkit import theory
 from grokkit.diagnostics._arrays import to_numpy, to_tensor
-from grokkit.errors import check_number, refuse
+from grokkit.errors import refuse
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,11 +69,9 @@ def step_contraction(
         weight_decay: w, the setting, 0 or more.
         columns: which parameters W is, such as ``weights.columns(MLP_WEIGHTS)``; None for
             all of them.
-
-    Raises:
-        SettingError: a rate is not above 0, a decay is negative, or their product is 1 or
-            more.
     """
+    from grokkit import theory
+
     _check(rate, weight_decay)
     if columns is not None:
         before, after = before[:, columns], after[:, columns]
@@ -99,31 +96,6 @@ def step_contraction(
         slack=rho - needed,
         floor=to_tensor(floor, n0),
     )
-
-
-def contraction_slack(
-    norms: Float[np.ndarray, "*run epoch"], lr: float, weight_decay: float, update_bound: float
-) -> Float[np.ndarray, "*run epoch-1"]:
-    """The slack of Definition 3.2 per epoch, for a bound B on every step of a trajectory.
-
-    (1 - lambda) n_t^2 + (eta / w) B^2 - n_{t+1}^2: 0 or more where the definition holds with
-    this rho. Unlike :func:`step_contraction` it needs the norms alone, at every epoch.
-
-    Args:
-        norms: norm(W)_F at consecutive epochs, 2 or more of them, after the warm-up.
-        lr: eta.
-        weight_decay: w.
-        update_bound: B, such as ``theory.adamw_update_bound(numel)``, or one measured.
-
-    Raises:
-        SettingError: fewer than two epochs, eta * w not in (0, 1), or a negative bound.
-    """
-    if norms.shape[-1] < 2:
-        refuse("norms", norms.shape, "2 or more epochs")
-    check_number("update_bound", update_bound)
-    growth = theory.norm_growth(lr, weight_decay, update_bound)
-    allowed = theory.contracted_norm_bound(norms[..., :-1], lr * weight_decay, growth)
-    return np.square(allowed) - np.square(norms[..., 1:])
 
 
 def _check(rate: Float[Tensor, " run"], weight_decay: Float[Tensor, " run"]) -> None:

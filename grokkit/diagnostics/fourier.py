@@ -8,7 +8,6 @@ p // 2; all power is in an orthonormal basis, so it sums to the squared norm.
 embedding_power        how the token embeddings of the numbers spread over frequencies
 fourier_concentration  whether the dimensions of the embedding share their frequencies
 logit_table            the logits over all (a, b), centred over classes
-logit_power            how they spread over frequencies, in two dimensions
 sum_power              the part of it in waves of a + b
 key_frequencies        the few frequencies that carry most of a spectrum
 restricted_loss        the loss with the constant and the key waves of a + b alone
@@ -16,8 +15,8 @@ excluded_loss          the loss without the key waves of a + b
 
 A number that is added to all classes of an example changes no probability; yet a wave of such
 numbers has power. The table of logits is therefore centred: from the logits of every pair
-their mean over classes is taken away. What is given to ``logit_power`` or ``sum_power``
-from elsewhere has to be centred first.
+their mean over classes is taken away. What is given to ``sum_power`` from
+elsewhere has to be centred first.
 
 The logits are those of the data set's own sequences, train and test together
 (:func:`all_sequences`): each pair is seen with the distractors that the data gives it. With
@@ -58,9 +57,6 @@ def embedding_power(weights: Mapping[str, Tensor], p: int) -> Float[Tensor, "run
     Args:
         weights: the weights of the group.
         p: the modulus; token i must be the number i, as in every modular task here.
-
-    Raises:
-        SettingError: p is below 2 or above the number of tokens.
     """
     table = weights["token_embedding"].detach().double()
     check_int("p", p, 2, table.shape[1])
@@ -85,9 +81,6 @@ def fourier_concentration(
         p: the modulus; token i must be the number i.
         constant: whether frequency 0 counts, as it does in the code of the paper. It is the
             mean embedding: a vector common to all numbers would look like structure.
-
-    Raises:
-        SettingError: p is below 3 or above the number of tokens.
     """
     table = weights["token_embedding"].detach().double()
     check_int("p", p, 3, table.shape[1])
@@ -128,27 +121,13 @@ def logit_table(
 
 
 def operands(batch: Batch, p: int) -> Int[Tensor, "run example 2"]:
-    """The tokens at the two informative positions of every sequence, from left to right.
-
-    Raises:
-        SettingError: a sequence has not two of them, or a token is not in 0..p-1.
-    """
+    """The tokens at the two informative positions of every sequence, from left to right."""
     if not bool((batch.informative.sum(dim=2) == 2).all()):
         refuse("batch", "another number of operands", "2 informative positions everywhere")
     found = batch.tokens[batch.informative].view(*batch.tokens.shape[:2], 2)
     if int(found.max()) >= p:
         refuse("p", p, f"{int(found.max()) + 1} or more, to hold every operand")
     return found
-
-
-def logit_power(table: Float[Tensor, "run a b class"]) -> Float[Tensor, "run wave_a wave_b"]:
-    """The power of a centred table at each pair of frequencies, summed over classes.
-
-    Entry (i, j), both 0..p-1, belongs to the complex wave of angle 2 pi (i a + j b) / p. So
-    the waves of a + b with frequency k stand at (k, k) and (p - k, p - k), those of a - b
-    at (k, p - k) and (p - k, k).
-    """
-    return torch.fft.fft2(table, dim=(1, 2), norm="ortho").abs().square().sum(dim=3)
 
 
 def sum_power(table: Float[Tensor, "run a b class"]) -> Float[Tensor, "run frequency"]:
@@ -174,9 +153,6 @@ def key_frequencies(
     Args:
         power: from :func:`embedding_power` or :func:`sum_power`.
         share: of all power but the constant's, between 0 and 1.
-
-    Raises:
-        SettingError: the share is not between 0 and 1.
     """
     check_fraction("share", share)
     waves = power.clone()
@@ -224,17 +200,7 @@ def excluded_loss(
     """The loss without the key waves of a + b, in nats.
 
     The literature takes it on the train set (``among``): what memorising alone achieves.
-    It rises as the network comes to rely on waves.
-
-    Args:
-        logits: class scores of every example of ``batch``.
-        batch: all sequences, see :func:`all_sequences`.
-        p: the modulus.
-        key: the key frequencies.
-        among: which examples the mean is over; None for all.
-
-    Raises:
-        SettingError: see :func:`logit_table`; or ``key`` is not p // 2 + 1 wide.
+    It rises as the network comes to rely on waves. Arguments as of :func:`restricted_loss`.
     """
     table = logit_table(logits, batch, p)
     return _mean_loss(logits.double() - _key_waves(table, batch, key), batch, among)

@@ -6,7 +6,7 @@ cross-entropy, the prior's penalty, and PyTorch's backward pass.
 
 import copy
 from dataclasses import dataclass, fields
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import torch
 from jaxtyping import Float, Int
@@ -46,28 +46,6 @@ class StepOutput:
         return StepOutput(**taken)
 
 
-@runtime_checkable
-class Step(Protocol):
-    """Computes the objective's gradient into the weights' ``flat_grad``."""
-
-    def __call__(self, epoch: int, record: bool = False) -> StepOutput:
-        """Run one step.
-
-        Args:
-            epoch: the number of whole epochs that came before, for schedules.
-            record: whether the score gradient and log alpha are kept too.
-        """
-        ...
-
-    def take(self, rows: Int[Tensor, "run row"]) -> "Step":
-        """The same step on some examples of each run, such as a minibatch.
-
-        Args:
-            rows: which examples, each run's own.
-        """
-        ...
-
-
 class AutogradStep:
     """Loss and gradient for a group of runs on one batch.
 
@@ -91,7 +69,12 @@ class AutogradStep:
         self.model = Transformer(spec, batch, weights.layout.length)
 
     def __call__(self, epoch: int, record: bool = False) -> StepOutput:
-        """Fill ``weights.flat_grad`` and return what was computed on the way."""
+        """Fill ``weights.flat_grad`` and return what was computed on the way.
+
+        Args:
+            epoch: the number of whole epochs that came before, for schedules.
+            record: whether the score gradient and log alpha are kept too.
+        """
         seen = self.model(self.weights)
         loss = cross_entropy(seen.logits, self.batch.targets)
         score_gradient, log_attention = None, None

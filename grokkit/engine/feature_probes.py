@@ -31,18 +31,22 @@ SETS = ("train", "test")
 ORDERS = ("natural", "logarithm")
 """The orders in which the numbers are walked: that of sums, and that of products."""
 
+RANKS = ("effective_rank", "numerical_rank", "stable_rank", "norm_ratio", "alpha")
+"""What is recorded of the spectrum of features."""
+
+MED_RECORDS: Mapping[str, Callable[[Uniformity], Tensor]] = {
+    "med": lambda found: found.med,
+    "relative_med": lambda found: found.relative,
+    "relative_med_null": lambda found: found.null.amin(dim=1),
+    "best_med": lambda found: found.best,
+    "best_med_null": lambda found: found.best_null.amin(dim=1),
+}
+"""What is recorded of the embeddings in each order."""
+
 DIMS: Mapping[str, tuple[str, ...]] = {
     "head_entropy": ("head",),
-    "effective_rank": ("feature_set",),
-    "numerical_rank": ("feature_set",),
-    "stable_rank": ("feature_set",),
-    "norm_ratio": ("feature_set",),
-    "alpha": ("feature_set",),
-    "med": ("order",),
-    "relative_med": ("order",),
-    "relative_med_null": ("order",),
-    "best_med": ("order",),
-    "best_med_null": ("order",),
+    **dict.fromkeys(RANKS, ("feature_set",)),
+    **dict.fromkeys(MED_RECORDS, ("order",)),
 }
 """The axes after (run, epoch) of those records that have more."""
 
@@ -66,15 +70,6 @@ MEANING: Mapping[str, str] = {
     "best_med_null": "the least of that over shuffled orders",
 }
 """What each record is, and its unit."""
-
-MED_RECORDS: Mapping[str, Callable[[Uniformity], Tensor]] = {
-    "med": lambda found: found.med,
-    "relative_med": lambda found: found.relative,
-    "relative_med_null": lambda found: found.null.amin(dim=1),
-    "best_med": lambda found: found.best,
-    "best_med_null": lambda found: found.best_null.amin(dim=1),
-}
-"""What is recorded of the embeddings in each order."""
 
 SHUFFLES = 50
 """How many shuffled orders a null is the least of."""
@@ -114,7 +109,7 @@ class FeatureProbes:
             "shortcut_loss": self._shortcut(train),
         }
         spectra = [compressibility(one.final) for one in (train, test) if one.final is not None]
-        for name in ("effective_rank", "numerical_rank", "stable_rank", "norm_ratio", "alpha"):
+        for name in RANKS:
             record[name] = torch.stack([getattr(one, name) for one in spectra], dim=1)
         if self.p is not None:
             record["fourier_concentration"] = fourier_concentration(self.weights, self.p)

@@ -39,11 +39,7 @@ def locate(name: str | Path) -> Path:
 
 
 def check_file(field: str, name: str) -> None:
-    """Refuse a setting that names a file which is not there.
-
-    Raises:
-        SettingError: there is no such file, or :func:`locate` refuses its name.
-    """
+    """Refuse a setting that names a file which is not there."""
     if not locate(name).is_file():
         refuse(field, name, "the name of a file that is there (no such file)")
 
@@ -112,9 +108,6 @@ def check_folder(field: str, folder: Path, shown: str | None = None) -> None:
         field: the name of the setting.
         folder: it is made if it is not there.
         shown: what the user gave; None: the folder itself.
-
-    Raises:
-        SettingError: it cannot be made or written to.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -61,9 +61,6 @@ def check_memory(spec: RunSpec, data: TaskData, runs: int, device: torch.device)
         data: its data.
         runs: how many they are.
         device: where they are to be trained.
-
-    Raises:
-        SettingError: naming how much they need and how much there is.
     """
     there = total_memory(device)
     needed = runs * bytes_per_run(spec, data)

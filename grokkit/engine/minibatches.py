@@ -12,8 +12,8 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
+from grokkit.core.common import stream as generator
 from grokkit.errors import refuse
-from grokkit.seeding import generator
 
 
 class Minibatches:

@@ -161,11 +161,7 @@ def is_number(value: object) -> bool:
 
 
 def check_share(name: str, value: object) -> None:
-    """Refuse what is no decay of a running mean: a number from 0 to below 1.
-
-    Raises:
-        SettingError: the value is none.
-    """
+    """Refuse what is no decay of a running mean: a number from 0 to below 1."""
     if check_number(name, value) >= 1:
         refuse(name, value, "a number from 0 to below 1")
 

@@ -24,19 +24,10 @@ from grokkit.engine.autograd_step import StepOutput
 from grokkit.model import Batch, ModelSpec, Parameters, Transformer
 from grokkit.model.attention import Activations
 
-DIMS: Mapping[str, tuple[str, ...]] = {
+DIMS: dict[str, tuple[str, ...]] = {
     "attention_mass": ("head", "pos"),
     "score_variance": ("head",),
     "score_variance_bound": ("head",),
-    "extra_accuracy": ("extra",),
-    "extra_loss": ("extra",),
-    "extra_mirrored_accuracy": ("extra",),
-    "extra_unmirrored_accuracy": ("extra",),
-    "query_loss": ("query",),
-    "query_accuracy": ("query",),
-    "query_entropy": ("query",),
-    "query_kl": ("query",),
-    "query_score_gradient": ("query",),
 }
 """The axes after (run, epoch) of those records that have more."""
 
@@ -82,6 +73,7 @@ MEANING: Mapping[str, str] = {
     "query_score_gradient": "norm of dCE_i/dscores, over train examples with the query there",
     **update_probes.MEANING,
 }
+DIMS |= {name: (of,) for name in MEANING for of in ("extra", "query") if name.startswith(of)}
 """What each record is, and its unit; goes into the History.
 
 Train examples without informative positions, such as the next random bit, are no train

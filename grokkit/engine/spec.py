@@ -103,12 +103,7 @@ class RunSpec(Spec):
         self.prior.check(self)
 
     def check(self) -> None:
-        """Refuse what a trainer would refuse, as far as that can be known without data.
-
-        Raises:
-            SettingError: the file of the ticket or of the teacher is not there, or a minibatch
-                would be no part of the train set.
-        """
+        """Refuse what a trainer would refuse, as far as that can be known without data."""
         for name, file in (
             ("ticket", self.controls.ticket),
             ("teacher", getattr(self.prior, "teacher", None)),

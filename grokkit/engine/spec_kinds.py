@@ -10,7 +10,7 @@ runs as they take all others::
     class ImageSpec(Spec): ...
 
     @register_trainer("images")
-    class ImageTrainer: ...
+    class ImageTrainer(GroupTrainer): ...
 
 The JSON of a spec names its kind; where it names none it is that of a RunSpec, as all were
 before there was another.
@@ -25,73 +25,18 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from math import prod
-from typing import Any, ClassVar, NoReturn, Protocol, TypeVar, runtime_checkable
+from typing import Any, ClassVar, NoReturn, TypeVar
 
 import numpy as np
 import torch
-from torch import Tensor
 
-from grokkit.engine.records import Records
+from grokkit.engine.group import GroupTrainer
 from grokkit.errors import SettingDropped, check_int, refuse
 from grokkit.registry import Registry
 from grokkit.settings import earlier, plain, reading
 
 MOST_RUNS = 1_000_000
 """More runs than this in one grid are a slip of the pen."""
-
-
-@runtime_checkable
-class GroupTrainer(Protocol):
-    """A group of runs in training, whatever is trained.
-
-    Attributes:
-        specs: the runs.
-        device: where they are trained.
-        epoch: the number of whole epochs so far.
-        seconds: the time spent in ``advance``.
-        records: what was recorded so far.
-        per_run: further facts of each run by name, such as ``n_train``.
-        axes: of each record that has more axes than its run, the names of these.
-        meaning: of each record, what it is and its unit.
-        labels: the names along an axis, where it has names.
-    """
-
-    specs: list[Any]
-    device: torch.device
-    epoch: int
-    seconds: float
-    records: Records
-    per_run: Mapping[str, Sequence[float]]
-    axes: Mapping[str, tuple[str, ...]]
-    meaning: Mapping[str, str]
-    labels: Mapping[str, list[str]]
-
-    @property
-    def path(self) -> str:
-        """Which code computes the gradient: ``analytic`` or ``autograd``."""
-        ...
-
-    @property
-    def done(self) -> bool:
-        """Whether every run has ended."""
-        ...
-
-    def advance(
-        self,
-        epochs: int | None = None,
-        on_record: Callable[[Any], None] | None = None,
-        on_epoch: Callable[[Any], None] | None = None,
-    ) -> None:
-        """Train until the end, or for a number of epochs; stopped by KeyboardInterrupt."""
-        ...
-
-    def state(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
-        """All that a resumed group needs: plain values, for JSON, and tensors by name."""
-        ...
-
-    def load_state(self, facts: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
-        """Become the trainer of the same specs whose :meth:`state` this was."""
-        ...
 
 
 TRANSFORMER = "transformer"
@@ -144,11 +89,7 @@ class Spec:
     # What each kind of spec says.
 
     def check(self) -> None:
-        """Refuse what a trainer would refuse, as far as that can be known without data.
-
-        Raises:
-            SettingError: a file that the run needs is not there, or a size is impossible.
-        """
+        """Refuse what a trainer would refuse, as far as that can be known without data."""
         raise NotImplementedError
 
     def group_key(self) -> tuple[object, ...]:
@@ -240,12 +181,7 @@ class Spec:
 
     @classmethod
     def from_dict(cls: type[N], written: Any) -> N:
-        """The spec that :meth:`to_dict` described.
-
-        Raises:
-            SettingError: it is a spec of another kind, a kind or a setting is unknown here, or
-                a value is refused.
-        """
+        """The spec that :meth:`to_dict` described."""
         with reading():
             return cls._read(written)
 
@@ -304,9 +240,6 @@ def start_trainer(
         specs: the runs.
         device: where they are trained.
         first: the number of the first run, for messages.
-
-    Raises:
-        SettingError: nothing trains specs of this kind, or they cannot be trained as a group.
     """
     kind = getattr(specs[0], "kind", type(specs[0]).__name__)
     if kind not in _trainers:
@@ -315,12 +248,7 @@ def start_trainer(
 
 
 def spec_from_dict(written: Any) -> Spec:
-    """The spec, of any kind, that its ``to_dict`` described.
-
-    Raises:
-        SettingError: it is of a kind that is not registered here, a setting is unknown, or a
-            value is refused.
-    """
+    """The spec, of any kind, that its ``to_dict`` described."""
     return spec_kinds[_mapping("spec", written).get("kind", TRANSFORMER)].from_dict(written)
 
 

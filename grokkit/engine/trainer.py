@@ -6,9 +6,7 @@ result does not depend on the rest of its group: a run that ends early keeps the
 that it had then, and its records end there.
 """
 
-import time
-from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -16,17 +14,16 @@ from torch import Tensor
 
 from grokkit.engine import feature_probes, probes
 from grokkit.engine.analytic_step import AnalyticStep
-from grokkit.engine.autograd_step import AutogradStep, Step, StepOutput
+from grokkit.engine.autograd_step import AutogradStep, StepOutput
 from grokkit.engine.capture import Replay
 from grokkit.engine.controls import MLPSphere, QKPenalty
 from grokkit.engine.feature_probes import FeatureProbes
-from grokkit.engine.interrupts import interrupts_held
+from grokkit.engine.group import GroupTrainer
 from grokkit.engine.memory import check_memory
 from grokkit.engine.minibatches import Minibatches
-from grokkit.engine.precision import master_dtype, pinned
+from grokkit.engine.precision import master_dtype
 from grokkit.engine.priors import KLPrior, ScheduledPenalty
 from grokkit.engine.probes import Probes
-from grokkit.engine.records import Records
 from grokkit.engine.spec import RunSpec
 from grokkit.engine.spec_kinds import TRANSFORMER, register_trainer
 from grokkit.engine.ticket import TicketMask
@@ -34,12 +31,12 @@ from grokkit.engine.update_probes import UpdateProbes
 from grokkit.errors import refuse
 from grokkit.model import Batch, Layout, Parameters, initialise
 
-GROKKED = 0.99
-"""The test accuracy at which a run has grokked (the paper's rule)."""
+Step = AnalyticStep | AutogradStep
+"""What computes the objective's gradient, of all examples or of a minibatch."""
 
 
 @register_trainer(TRANSFORMER)
-class Trainer:
+class Trainer(GroupTrainer):
     """A group of runs in training.
 
     Args:
@@ -51,19 +48,16 @@ class Trainer:
         SettingError: the specs cannot be one group, or need more memory than there is.
     """
 
+    specs: list[RunSpec]
+
     def __init__(
         self, specs: Sequence[RunSpec], device: torch.device | str = "cpu", first: int = 0
     ) -> None:
         if len({spec.group_key() for spec in specs}) != 1:
             refuse("specs", f"{len(specs)} specs", "specs that differ in seeds and numbers only")
-        self.specs = list(specs)
-        self.first = first
-        self.device = torch.device(device)
-        with pinned(specs[0].precision, self.device):
-            self._set_up()
+        super().__init__(specs, device, first)
 
     def _set_up(self) -> None:
-        """The data, the weights and the instruments of the group."""
         specs, spec = self.specs, self.specs[0]
         dtype = master_dtype(spec.precision)
         data = [one.task.build(one.seed) for one in specs]
@@ -98,7 +92,7 @@ class Trainer:
         self.batches = None
         if spec.batch_size is not None:
             self.batches = Minibatches(spec.batch_size, len(shape.train), seeds, self.device)
-        self.step: Step = choose_step(self.specs, self.train, self.weights)
+        self.step = choose_step(self.specs, self.train, self.weights)
         flags = [one.mirrored for one in data if one.mirrored is not None]
         mirrored = torch.stack(flags).to(self.device) if flags else None
         extra_mirrored = [
@@ -113,79 +107,19 @@ class Trainer:
             p = getattr(spec.task, "p", None)
             self.feature_probes = FeatureProbes(self.probes.train_model, self.weights, p)
         self.update_probes = UpdateProbes(self.weights, self.optimizer) if spec.updates else None
-        self.epoch = 0
-        self.records = Records()
-        self.seconds = 0.0
         self._final: dict[int, Tensor] = {}
         # The first epoch at which a run's loss was not finite; kept on the device, so that
         # looking at it every epoch costs no synchronisation.
         self._broken = torch.full((len(specs),), -1, device=self.device)
         # The epoch once more, where it can be read without asking Python.
         self._clock = torch.zeros((), dtype=torch.long, device=self.device)
+        self.path = "analytic" if isinstance(self.step, AnalyticStep) else "autograd"
         steady = isinstance(self.step, AnalyticStep) and self.step.steady
         steady = steady and self.batches is None and self.accelerator is None
         steady = steady and self.update_probes is None
         # An optimizer of somebody's own may look at a value, which nothing captured can.
         steady = steady and type(spec.optimizer).__module__.startswith("grokkit.")
         self._replay = Replay(self.device, steady)
-
-    @property
-    def path(self) -> str:
-        """Which code computes the gradient: ``analytic`` or ``autograd``."""
-        return "analytic" if isinstance(self.step, AnalyticStep) else "autograd"
-
-    @property
-    def done(self) -> bool:
-        """Whether every run has ended."""
-        return len(self.records.ended) == len(self.specs)
-
-    def advance(
-        self,
-        epochs: int | None = None,
-        on_record: "Callable[[Trainer], None] | None" = None,
-        on_epoch: "Callable[[Trainer], None] | None" = None,
-    ) -> None:
-        """Train until the end, or for a number of epochs.
-
-        An interrupt (Ctrl-C, a stopped kernel) leaves the trainer as it was after the
-        last whole epoch: its records can be read, and ``advance`` goes on from there.
-
-        Args:
-            epochs: how many epochs at most; None: all that are left.
-            on_record: called after each record with this trainer.
-            on_epoch: called after each whole epoch with this trainer; to save it, or to
-                stop it by raising KeyboardInterrupt.
-        """
-        spec = self.specs[0]
-        stop = spec.epochs if epochs is None else min(spec.epochs, self.epoch + epochs)
-        started = time.perf_counter()
-        try:
-            with pinned(spec.precision, self.device):
-                # At the last epoch of all once more, for the record that ends the runs.
-                while not self.done and (self.epoch < stop or stop == spec.epochs):
-                    with interrupts_held():
-                        replayed = self._replayed(stop)
-                        recorded = not replayed and self._record_if_due()
-                    # Here an interrupt is welcome: nothing is half done.
-                    if recorded and on_record is not None:
-                        on_record(self)
-                    if self.done:
-                        break
-                    if not replayed:
-                        with interrupts_held():
-                            self._train()
-                            self._tick()
-                    if on_epoch is not None:
-                        now = time.perf_counter()
-                        self.seconds, started = self.seconds + now - started, now
-                        on_epoch(self)
-        finally:
-            self.seconds += time.perf_counter() - started
-
-    def _tick(self) -> None:
-        """Count an epoch, here and on the device."""
-        self.epoch += 1
-        self._clock.add_(1)
 
     def _whole_epoch(self) -> None:
         """One epoch without a record, as it is captured: no number here comes from Python."""
@@ -196,25 +130,17 @@ class Trainer:
     def _replayed(self, stop: int) -> bool:
         """On a GPU, train one epoch by replaying a captured one, where no record is due."""
         due = self.epoch % self.specs[0].record_every == 0 or self.epoch >= stop
-        if due or not self._replay(self._whole_epoch):
-            return False
-        self.epoch += 1
-        return True
+        return not due and self._replay(self._whole_epoch)
 
-    def _record_if_due(self) -> bool:
-        """A record of these weights if one is due; with full batches, always their gradient."""
-        spec, epochs = self.specs[0], self.records.epochs
-        due = self.epoch % spec.record_every == 0 or self.epoch == spec.epochs
-        recording = due and not (epochs and epochs[-1] == self.epoch)
-        if recording or self.batches is None:
-            output = self._differentiate(self.step, recording)
-            if recording:
-                record = self.probes(output, self.feature_probes)
-                if self.update_probes is not None:
-                    record |= self.update_probes()
-                self.records.add(self.epoch, record)
-                self._end_runs()
-        return recording
+    def _look(self, recording: bool) -> dict[str, Tensor]:
+        if not recording and self.batches is not None:
+            return {}
+        # With full batches this is also the gradient of the step to come.
+        output = self._differentiate(self.step, recording)
+        if not recording:
+            return {}
+        record = self.probes(output, self.feature_probes)
+        return record if self.update_probes is None else record | self.update_probes()
 
     def _differentiate(self, step: Step, record: bool = False) -> StepOutput:
         """Fill the gradient of the whole objective at these weights."""
@@ -227,13 +153,13 @@ class Trainer:
         return output
 
     def _train(self) -> None:
-        """One epoch's optimizer steps; the gradient of a full batch is there already."""
         if self.batches is None:
-            self._update()
-            return
-        for rows in self.batches(self.epoch):
-            self._differentiate(self.step.take(rows))
-            self._update()
+            self._update()  # the gradient is there already
+        else:
+            for rows in self.batches(self.epoch):
+                self._differentiate(self.step.take(rows))
+                self._update()
+        self._clock.add_(1)
 
     def _update(self) -> None:
         """One optimizer step with the gradient that is there."""
@@ -253,15 +179,8 @@ class Trainer:
             self._sphere()
 
     def state(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
-        """All that a resumed group needs: plain values, for JSON, and tensors by name.
-
-        The tensors are the live ones, not copies.
-        """
-        facts = self.records.facts() | {
-            "epoch": self.epoch,
-            "steps": self.optimizer.steps,
-            "seconds": self.seconds,
-        }
+        """All that a resumed group needs, the live tensors among it."""
+        facts = self._facts() | {"steps": self.optimizer.steps}
         tensors = {"weights": self.weights.flat, "broken": self._broken}
         tensors |= {f"optimizer/{name}": value for name, value in self.optimizer.state().items()}
         tensors |= {f"accelerator/{name}": value for name, value in self._filter_state().items()}
@@ -274,7 +193,7 @@ class Trainer:
 
     def load_state(self, facts: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
         """Become the trainer of the same specs whose :meth:`state` this was."""
-        self.epoch, self.seconds = facts["epoch"], facts["seconds"]
+        self._load_facts(facts, tensors)
         self._clock.fill_(self.epoch)
         self.optimizer.steps = facts["steps"]
         with torch.no_grad():
@@ -288,7 +207,6 @@ class Trainer:
                 self._ticket.pruned.copy_(tensors["pruned"])
             if self.update_probes is not None:
                 self.update_probes.moved.copy_(tensors["moved"])
-        self.records = Records.of(facts, tensors, self.device)
         self._final = {run: tensors[f"final/{run}"].to(self.device) for run in self.records.ended}
 
     def _filter_state(self) -> dict[str, Tensor]:
@@ -305,39 +223,16 @@ class Trainer:
         bad = ~loss.mean(dim=1).isfinite() & (self._broken < 0)
         torch.where(bad, self._clock, self._broken, out=self._broken)
 
+    def _broken_at(self) -> list[int]:
+        return self._broken.tolist()
+
     def _end_runs(self) -> None:
-        """Note which runs end with the record just made."""
-        spec = self.specs[0]
-        broken = self._broken.tolist()
-        held = self._held()
-        for run in range(len(self.specs)):
-            if run in self.records.ended:
-                continue
-            message = ""
-            if broken[run] >= 0:
-                message = f"run {self.first + run} (seed {self.specs[run].seed}): "
-                message += f"loss not finite at epoch {broken[run]}; stopped"
-            elif held[run]:
-                message = f"stopped at epoch {self.epoch}: test accuracy held {GROKKED}"
-            if message or self.epoch == spec.epochs:
-                self.records.ended[run] = self.epoch
-                self._final[run] = self.weights.flat[run].clone()
-                if message:
-                    self.records.messages[run] = message
-
-    def _held(self) -> list[bool]:
-        """For each run, whether it has been grokked for ``stop_after`` epochs."""
-        wait, epochs = self.specs[0].stop_after, self.records.epochs
-        start = 0 if wait is None else bisect_right(epochs, epochs[-1] - wait) - 1
-        if wait is None or start < 0:
-            return [False] * len(self.specs)
-        since = torch.stack(self.records.values["test_accuracy"][start:])
-        return (since >= GROKKED).all(dim=0).tolist()
+        super()._end_runs()
+        for run in self.records.ended.keys() - self._final.keys():
+            self._final[run] = self.weights.flat[run].clone()
 
 
-def choose_step(
-    specs: Sequence[RunSpec], batch: Batch, weights: Parameters
-) -> AnalyticStep | AutogradStep:
+def choose_step(specs: Sequence[RunSpec], batch: Batch, weights: Parameters) -> Step:
     """The hand-written step where it serves, and autograd for everything else.
 
     It serves softmax attention, the plain classifier readout (no norm, readout scale 1), one

@@ -12,6 +12,7 @@ recorded ones say.
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -31,6 +32,7 @@ from grokkit.experiments import (
     kl_acceleration,
     lr_and_decay,
     norm_vs_structure,
+    operators,
     priors,
     readout_scale,
     resnet_grokking,
@@ -44,6 +46,7 @@ from grokkit.experiments import (
     wait,
 )
 from grokkit.experiments.claims import VERDICTS, Claim, Part, Result, Verdict, verdict_of
+from grokkit.experiments.claims_map import MapLine, claims_map
 from grokkit.experiments.evidence import Evidence, MissingArm
 from grokkit.experiments.reproduce import differences, name_at, plan, reproduce, small
 from grokkit.experiments.row import SEEDS, SIZES, Arms, Row, Size
@@ -63,6 +66,7 @@ ROWS: Mapping[str, Row] = MappingProxyType(
             headlines.STRUCTURE,
             headlines.CONTROLS,
             wait.ROW,
+            wait.AGAIN_ROW,
             # The structural account, arXiv 2605.15787, in the order of its figures.
             four_phases.ROW,
             norm_vs_structure.ROW,
@@ -96,6 +100,8 @@ ROWS: Mapping[str, Row] = MappingProxyType(
             again.PLACEMENTS,
             again.ACCOUNTS,
             again.CEILING,
+            # The elective, arXiv 2605.15806.
+            operators.ROW,
         )
     }
 )
@@ -134,12 +140,22 @@ def recorded(name: str, size: Size = "classroom") -> "xr.Dataset | None":
         return own.label(runs.load(name_at(name, size)), size) if files[0] in there else None
     missing = set(own.specs(size))
     for file in [one for one in files if one in there]:
-        history = runs.load(file)
-        mine = [spec in missing for spec in any_specs_of(history)]
+        stamp = runs.path(file).stat()
+        history, specs = _opened(file, stamp.st_mtime_ns, stamp.st_size, str(runs.folder()))
+        mine = [spec in missing for spec in specs]
         if any(mine):
-            parts.append(history.isel(run=mine))
-            missing -= set(any_specs_of(parts[-1]))
+            parts.append(history.isel(run=mine))  # a copy
+            missing -= set(specs)
     return own.label(join(parts), size) if parts else None
+
+
+@lru_cache(maxsize=4)
+def _opened(file: str, *_: object) -> "tuple[xr.Dataset, list[Spec]]":
+    """A recording that several rows share, opened once; nothing of it is handed out."""
+    from grokkit import runs
+
+    history = runs.load(file)
+    return history, any_specs_of(history)
 
 
 def claims(name: str | None = None, size: Size = "classroom") -> Table:
@@ -161,6 +177,7 @@ __all__ = [
     "Arms",
     "Claim",
     "Evidence",
+    "MapLine",
     "MissingArm",
     "Part",
     "Result",
@@ -170,6 +187,7 @@ __all__ = [
     "Times",
     "Verdict",
     "claims",
+    "claims_map",
     "count",
     "differences",
     "markdown",

@@ -46,7 +46,7 @@ class Estimate:
     def __str__(self) -> str:
         """The median and its interval, two digits each."""
         at_least, at_most = self.median
-        if at_least == at_most:
+        if _digits(at_least) == _digits(at_most) and not math.isinf(at_least):
             middle = _digits(at_least)
         elif math.isinf(at_most):
             middle = "unknown" if math.isinf(at_least) else f"more than {_digits(at_least)}"
@@ -144,6 +144,6 @@ def coverage(n: int, k: int) -> float:
 
 def _digits(value: float) -> str:
     if math.isinf(value):
-        return "-inf" if value < 0 else "inf"
+        return "-infinity" if value < 0 else "infinity"
     written = format(value + 0.0, ".2g")  # -0 is 0
     return f"{float(written):,.0f}" if "e+" in written and abs(value) < 1e6 else written

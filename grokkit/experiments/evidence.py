@@ -24,7 +24,7 @@ class NoRecord(LookupError):
 
 
 class Evidence:
-    """The History of a row, by arm; it notes which arms were asked for.
+    """The History of a row, by arm; it notes which arms were asked for since :meth:`forget`.
 
     Args:
         history: runs of these arms, in any order; None: there are none.
@@ -37,6 +37,12 @@ class Evidence:
         self._at = {} if history is None else {s: i for i, s in enumerate(any_specs_of(history))}
         self._history = history
         self._cut: dict[str, xr.Dataset] = {}
+        self._runs: dict[str, list[xr.Dataset]] = {}
+        self._times: dict[tuple[str, float | None], Times] = {}
+
+    def forget(self) -> None:
+        """Note anew which arms are asked for: one evidence serves all claims of a row."""
+        self.used = []
 
     @property
     def seeds(self) -> int:
@@ -66,10 +72,12 @@ class Evidence:
     def runs(self, name: str) -> "list[xr.Dataset]":
         """Each run of an arm alone, without records after its end or of other runs."""
         arm = self.arm(name)
-        return [
-            one.isel(epoch=one.train_loss.notnull().values)
-            for one in (arm.isel(run=i) for i in range(arm.sizes["run"]))
-        ]
+        if name not in self._runs:
+            self._runs[name] = [
+                one.isel(epoch=one.train_loss.notnull().values)
+                for one in (arm.isel(run=i) for i in range(arm.sizes["run"]))
+            ]
+        return self._runs[name]
 
     def has(self, *names: str) -> bool:
         """Whether all runs of these arms are there; asking does not count as use."""
@@ -80,11 +88,17 @@ class Evidence:
 
     def grokked(self, name: str, accuracy: float = 0.99) -> Times:
         """The epoch at which each run of an arm reaches a test accuracy."""
-        return self.times(name, grok_epoch(self.arm(name), accuracy))
+        arm = self.arm(name)
+        if (name, accuracy) not in self._times:
+            self._times[name, accuracy] = self.times(name, grok_epoch(arm, accuracy))
+        return self._times[name, accuracy]
 
     def memorised(self, name: str) -> Times:
         """The epoch at which each run of an arm reaches a train accuracy of 0.99."""
-        return self.times(name, memorise_epoch(self.arm(name)))
+        arm = self.arm(name)
+        if (name, None) not in self._times:
+            self._times[name, None] = self.times(name, memorise_epoch(arm))
+        return self._times[name, None]
 
     def times(self, name: str, epochs: "xr.DataArray") -> Times:
         """Epochs of the runs of an arm (``nan``: not seen), with what is known of the others."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from grokkit.errors import refuse
-from grokkit.experiments.claims import Result, Verdict
+from grokkit.experiments.claims import Part, Result, Verdict
 from grokkit.experiments.row import Size
 
 MOST = 8
@@ -24,7 +24,9 @@ class Finding:
     Attributes:
         says: the finding, in one sentence that can be read alone.
         rests_on: the claims that it rests on, each with the verdict that it must have.
-        effects: what is told in numbers: a word or two, the claim, and the part of it.
+        effects: what is told in numbers, a sentence each, with the claim and the part of it that
+            it tells of; ``{effect}`` stands for the effect with its interval and
+            ``{seen}`` for what was seen.
         caveat: the strongest reason to doubt it, or what it does not say.
         picture: the name of the picture of a row.
         size: the size whose runs are meant, ``classroom`` or ``paper``.
@@ -40,54 +42,115 @@ class Finding:
 
 FINDINGS: tuple[Finding, ...] = (
     Finding(
-        "What attention must give is the least mass: networks grok with a divergence from the "
-        "oracle above that of uniform attention, and never while some informative token of some "
-        "train example gets next to none.",
+        "A network generalises with attention that is further from the right one than uniform "
+        "attention is, as long as every token that matters keeps some; where one of them gets next "
+        "to none, none of ten networks did.",
         {"structure/least-mass": "reproduced", "structure/not-kl": "reproduced"},
         [
-            ("Least mass at the end, weak minus strong adversary", "structure/least-mass", 6),
-            ("Divergence at the grok", "structure/not-kl", 1),
-            ("Mean mass at the grok", "structure/not-kl", 2),
+            ("With a weak adversary most networks grok: {seen}.", "structure/not-kl", 0),
+            (
+                "When they do, their attention is {effect} nats from the right one; uniform "
+                "attention is 0.916 nats from it.",
+                "structure/not-kl",
+                1,
+            ),
+            (
+                "The tokens that matter then get {effect} of the attention, on average; uniform "
+                "attention gives them 0.4.",
+                "structure/not-kl",
+                2,
+            ),
+            (
+                "The one that gets least, in any train example, then still has {effect}; uniform "
+                "attention gives it 0.2.",
+                "structure/least-mass",
+                3,
+            ),
+            (
+                "A strong adversary leaves that one {effect} at the end.",
+                "structure/least-mass",
+                4,
+            ),
+            ("With it no network groks: {seen}.", "structure/least-mass", 5),
         ],
-        "The adversaries' strengths were chosen on seed 0 of an older row, 0.05 is no constant of "
-        "the theory, and uniform attention is enough to answer most unseen pairs "
-        "(`controls/uniform-attention`).",
+        "The adversaries' strengths were chosen on seed 0 of an older row, and the limit that we "
+        "claimed, 0.05, is no constant of the theory. That attention need not single out the "
+        "tokens that matter has a control of its own (`controls/uniform-attention`).",
         "structure",
     ),
     Finding(
-        "A KL prior towards the informative tokens brings the network to 95 % on unseen pairs in "
+        "A prior that tells attention where to look brings the network to 95 % on unseen pairs in "
         "about half of the epochs.",
         {"headlines/faster": "undecided", "headlines/faster-to-99": "undecided"},
-        [("To 95 %", "headlines/faster", 0), ("To 99 %", "headlines/faster-to-99", 0)],
-        "We had claimed two thirds or less, and twenty seeds leave that open; to 99 % the interval "
-        "reaches to no gain. One table size, p 43.",
+        [
+            ("To 95 % it takes {effect} of the epochs.", "headlines/faster", 0),
+            ("To 99 % it takes {effect} of the epochs.", "headlines/faster-to-99", 0),
+        ],
+        "We had claimed two thirds or less. To 95 % the interval reaches past that by a little, "
+        "and to 99 % as far as no gain: the more is asked, the smaller the gain. One size of "
+        "table, p 43.",
         "headlines",
     ),
     Finding(
-        "The prior helps by what it says: noise or shuffled signs of the same norm, on all that "
-        "the penalty moves, do not bring the network to 95 % in 3,000 epochs.",
+        "The prior helps by what it says: with noise in place of its gradient, or with its "
+        "gradient's signs shuffled, no network came to 95 % in 3,000 epochs.",
         {"controls/content": "undecided"},
         [
-            ("Prior over noise", "controls/content", 0),
-            ("Prior over shuffled signs", "controls/content", 1),
-            ("Noise over no prior", "controls/content", 2),
+            (
+                "The prior takes {effect} of the epochs that noise of the same norm takes.",
+                "controls/content",
+                0,
+            ),
+            (
+                "It takes {effect} of the epochs that shuffled signs take.",
+                "controls/content",
+                1,
+            ),
+            (
+                "Noise takes {effect} times the epochs of a network without a prior.",
+                "controls/content",
+                2,
+            ),
+            (
+                "Shuffled signs take {effect} times the epochs of a network without a prior.",
+                "controls/content",
+                3,
+            ),
         ],
-        "Five seeds, and one of them keeps the claimed factor of two open, for the controls were "
-        "stopped at 3,000 epochs.",
+        "Five seeds. We had claimed that the prior takes at most half of the epochs; in one seed "
+        "it took 2,475, and the controls were stopped at 3,000, so that this seed cannot tell.",
         "controls",
     ),
     Finding(
-        "The wait is a search for where to look and then learning to add, and the two add up: the "
-        "network groks at about the sum of the epoch at which attention is right and the epoch at "
-        "which a network with frozen attention groks.",
-        {"wait/the-later-of-two": "undecided", "wait/not-a-sum": "undecided"},
+        "The wait has two parts, a search for where to look and learning to add, and it is longer "
+        "than either: that the two simply add up, as five seeds suggested, five others leave open.",
+        {
+            "wait-again/not-the-later-of-two": "reproduced",
+            "wait-again/a-sum": "undecided",
+            "wait/the-later-of-two": "undecided",
+        },
         [
-            ("Grok over the sum of the two", "wait/the-later-of-two", 1),
-            ("Share of the search", "wait/found-late", 0),
-            ("Second part over frozen attention's wait", "wait/not-a-sum", 0),
+            (
+                "Two epochs are compared with the grok: when attention is right, and when a "
+                "network whose attention is frozen at the right one groks. The grok comes after "
+                "{effect} times the later of the two.",
+                "wait-again/not-the-later-of-two",
+                0,
+            ),
+            ("It comes after {effect} times their sum.", "wait-again/a-sum", 0),
+            (
+                "In the seeds that had suggested the sum it came after {effect} times it.",
+                "wait/the-later-of-two",
+                1,
+            ),
+            ("The search takes {effect} of the epochs to the grok.", "wait-again/found-late", 0),
         ],
-        "We had claimed the contrary, that both are learned side by side; the sum was found "
-        "afterwards, in five seeds, and waits for fresh ones.",
+        "We had first claimed the contrary, that both are learned side by side. For the sum we "
+        "had claimed 0.75 to 1.25, on ten seeds that could not be trained; the five that were "
+        "judged instead had runs when that was claimed, and had not been asked this. Over all "
+        "ten seeds neither part, nor the sum, tells which networks grok late; and where "
+        "attention counts as right only from three quarters of the right share on, five seeds "
+        "no longer show the grok to come after the later of the two.",
         "wait",
     ),
     Finding(
@@ -95,50 +158,104 @@ FINDINGS: tuple[Finding, ...] = (
         "to add.",
         {"wait/strength-moves-the-first-part": "reproduced"},
         [
-            ("Search at strength 0.01 over 3", "wait/strength-moves-the-first-part", 0),
-            ("Learning to add at 0.1 over 3", "wait/strength-moves-the-first-part", 1),
+            (
+                "At strength 0.01 the search takes {effect} times the epochs that it takes at 3.",
+                "wait/strength-moves-the-first-part",
+                0,
+            ),
+            (
+                "At strength 0.1 learning to add takes {effect} times the epochs that it takes at "
+                "3.",
+                "wait/strength-moves-the-first-part",
+                1,
+            ),
         ],
-        "Five seeds; the search at strength 3 ends within one or two records.",
+        "Five seeds; the search at strength 3 ends within one or two records. Attention counts "
+        "as right from half of the right share on; asked for three quarters, learning to add is "
+        "no longer shown to stay the same.",
         "wait",
     ),
     Finding(
         "The wait goes about as 1 / (learning rate x weight decay), under AdamW, under Muon, and "
-        "with attention frozen; at one product Muon is hardly quicker than AdamW.",
+        "with attention frozen; at equal learning rate x decay Muon is hardly quicker than AdamW.",
         {"controls/muon-inverse-decay": "reproduced", "controls/muon": "not reproduced"},
         [
-            ("Exponent in the decay, AdamW", "structure/inverse-decay", 0),
-            ("Exponent in the decay, Muon", "controls/muon-inverse-decay", 0),
-            ("Exponent in the decay, frozen attention", "wait/adding-goes-as-1-over-decay", 0),
-            ("Muon over AdamW at one product", "controls/muon", 0),
+            (
+                "Under AdamW the wait goes as the decay to the power {effect}.",
+                "structure/inverse-decay",
+                0,
+            ),
+            ("Under Muon, to the power {effect}.", "controls/muon-inverse-decay", 0),
+            (
+                "With attention frozen at the right one, to the power {effect}.",
+                "wait/adding-goes-as-1-over-decay",
+                0,
+            ),
+            (
+                "With attention frozen it goes as the learning rate to the power {effect}.",
+                "wait/adding-goes-as-1-over-rate",
+                0,
+            ),
+            (
+                "At equal learning rate x decay Muon takes {effect} of the epochs of AdamW; we had "
+                "claimed 0.8 or less.",
+                "controls/muon",
+                0,
+            ),
         ],
         "For AdamW and for frozen attention the interval reaches past the bounds that we had "
-        "claimed, so these two are undecided.",
+        "claimed, so these are undecided. The exponent in the rate was measured with attention "
+        "frozen only.",
         "controls",
     ),
     Finding(
-        "On the plateau the whole network starves, attention a little more: the gradient falls in "
-        "proportion to the loss, and AdamW's steps of W_Q and W_K shrink with it, if far less.",
+        "On the plateau the whole network starves, and not attention alone: the gradient falls "
+        "in proportion to the loss, and the steps that AdamW takes shrink too, though far less.",
         {"starvation-bound/linear": "reproduced", "headlines/steps-go-on": "not reproduced"},
         [
-            ("Fall of the gradient of W_Q, W_K", "headlines/starves-all", 0),
-            ("The same over that of the MLP", "headlines/starves-all", 1),
-            ("Fall of the step of W_Q, W_K", "headlines/steps-go-on", 0),
-            ("Power of the loss", "starvation-bound/linear", 0),
+            (
+                "The gradient of attention's W_Q and W_K falls {effect}-fold.",
+                "headlines/starves-all",
+                0,
+            ),
+            (
+                "That is {effect} times as far as the gradient of the MLP falls.",
+                "headlines/starves-all",
+                1,
+            ),
+            (
+                "The gradient of attention's scores goes as the train loss to the power {effect}.",
+                "starvation-bound/linear",
+                0,
+            ),
+            (
+                "The steps of W_Q and W_K fall {effect}-fold; we had claimed tenfold or less.",
+                "headlines/steps-go-on",
+                0,
+            ),
         ],
-        "We had claimed that the steps fall at most tenfold; a fall is from the largest value "
-        "before memorising to the least after it, so both ends are extremes.",
+        "A fall is from the largest value before memorising to the least after it, so both ends "
+        "are extremes; by medians in place of extremes the MLP's gradient falls further than "
+        "attention's.",
         "headlines",
     ),
     Finding(
-        "With a fresh random token in every place there is no plateau but a trap: the network "
-        "memorises through the distractors and never groks, and the prior leads out.",
+        "With a fresh random token in every place the network is trapped: it memorises through the "
+        "distractors and did not generalise in 10,000 epochs, and the prior leads out.",
         {"distractors/random": "reproduced", "distractors/way-out": "reproduced"},
         [
-            ("Without the prior", "distractors/random", 1),
-            ("Mass on informative tokens", "distractors/random", 2),
-            ("With the prior", "distractors/way-out", 0),
+            ("It memorises: {seen}.", "distractors/random", 0),
+            ("Without a prior it does not come to 95 %: {seen}.", "distractors/random", 1),
+            (
+                "The tokens that matter end with {effect} of its attention.",
+                "distractors/random",
+                2,
+            ),
+            ("With the prior it comes to 99 % and holds: {seen}.", "distractors/way-out", 0),
         ],
-        "Seeds 0 to 4 of a table of p 31, where the trap was first seen on seeds 0 to 3.",
+        "Seeds 0 to 4, a table of p 31; the trap was first seen on seeds 0 to 3. Shown every pair "
+        "with four draws of the distractors, the network generalises without a prior "
+        "(`distractors/draws`).",
         "distractors",
     ),
 )
@@ -162,9 +279,32 @@ HEAD = """# Findings
 
 What this course measured, in eight sentences or fewer. Each rests on claims that were written
 before their runs unless the line says otherwise; their verdicts, every seed and every reservation
-are in [RESULTS.md](RESULTS.md). An effect is the median over seeds with an interval that needs no
-distribution and allows for runs that did not finish. `grokkit claims --findings FINDINGS.md` makes
-this page from the recorded runs, and refuses where a verdict no longer bears its sentence out."""
+are in [RESULTS.md](RESULTS.md). `grokkit claims --findings FINDINGS.md` makes this page from the
+recorded runs, and refuses where a verdict no longer supports its sentence.
+
+All networks are one-layer Transformers that learn to add modulo p from half of all pairs or more;
+the numbers to add stand among *distractors*, tokens that mean nothing.
+
+How to read a number:
+
+- **0.53 [0.36 to 0.69]** is the median over seeds (networks that differ in their random start and
+  split) and an interval for it: it would hold the true median in 95 % of repetitions or more (of
+  five seeds, where it reaches from the least to the greatest, in 93.75 %). It is distribution-free:
+  it assumes nothing about how the seeds are spread. A run that was stopped before it came there
+  makes it wider; *to infinity* says that no upper end is known, and *0.66 to 0.7* or *more than
+  1.2* in place of a median that it is known no better.
+- 2,738 [2,175 to never] (9/10) is an epoch: the median, the earliest and the latest seed, and how
+  many came there, here 9 of 10. *never in 3,000 (0/5)*: none of five did within 3,000 epochs.
+- A verdict asks whether the interval lies within what had been claimed. *Reproduced*: it does.
+  *Undecided*: it reaches past the bound. *Not reproduced* comes in three kinds. *Refuted*: the
+  effect lies on the other side. *Missed*: it lies on the claimed side and is too small. *Not
+  shown*: the interval holds no effect, too.
+
+Words: a network *groks* when it comes to 95 % on unseen pairs, long after it has memorised; the
+time between is the *wait*, or the *plateau*. The *right* attention looks at the numbers to add
+alone, in equal parts; *divergence* is KL(right || the network's), in nats. A *prior* is a penalty
+that draws attention there; an *adversary* is one that draws it to the distractors. Something
+*starves* when its gradient has become too small to teach it."""
 
 
 def _block(number: int, finding: Finding, judged: Callable[[str, Size], Sequence[Result]]) -> str:
@@ -174,8 +314,8 @@ def _block(number: int, finding: Finding, judged: Callable[[str, Size], Sequence
             refuse("finding", f"{claim}: {results[claim].verdict}", f"{verdict}: {finding.says}")
     rows = dict.fromkeys(claim.split("/")[0] for claim in results)
     lines = [f"## {number}. {finding.says}", ""]
-    for name, claim, part in finding.effects:
-        lines.append(f"- {name}: {_effect(results[claim], part)}")
+    for words, claim, part in finding.effects:
+        lines.append(f"- {_told(words, results[claim].parts[part])}")
     settings = dict.fromkeys(result.settings for result in results.values())
     lines.append(f"- Runs: {'; '.join(settings)}.")
     lines.append(f"- Caveat: {finding.caveat}")
@@ -185,11 +325,10 @@ def _block(number: int, finding: Finding, judged: Callable[[str, Size], Sequence
     return "\n".join(lines)
 
 
-def _effect(result: Result, part: int) -> str:
-    one = result.parts[part]
-    n = len(one.outcomes)
-    effect = f"**{one.effect}**, " if one.effect is not None else ""
-    return f"{effect}{one.says}: {one.count} of {n} seeds" + (f" ({one.seen})" if one.seen else "")
+def _told(words: str, part: Part) -> str:
+    n = len(part.outcomes)
+    effect = f"**{part.effect}**" if part.effect is not None else ""
+    return words.format(effect=effect, seen=f"**{part.seen}**") + f" ({n} seeds)"
 
 
 def _claims(finding: Finding) -> dict[str, None]:

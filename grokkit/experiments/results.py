@@ -2,9 +2,11 @@
 
 import math
 from collections import Counter
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
+from grokkit.engine import Spec
 from grokkit.experiments.claims import NEEDED, SHORTFALLS, VERDICTS, Result
+from grokkit.experiments.claims_map import measure
 from grokkit.experiments.estimates import LEVEL, coverage
 from grokkit.experiments.judges import HOLDS
 from grokkit.experiments.row import SEEDS, Row, Size
@@ -20,25 +22,34 @@ FIGURES = "course/images/rows"
 
 
 def document() -> str:
-    """The whole document, as Markdown.
+    """The whole document, as Markdown (see :func:`documents`)."""
+    return documents()[0]
 
-    Nothing in it is typed by hand but the claims, which are in the code: a recording that
-    changes, changes the document.
+
+def documents() -> tuple[str, str]:
+    """The whole document, as Markdown, and the file of the map, both from one look at all runs.
+
+    Nothing in them is typed by hand but the claims, which are in the code: a recording that
+    changes, changes the documents.
     """
     from grokkit import experiments
 
-    sections, everything = [], []
+    sections, everything, at_classroom = [], [], []
+    specs: list[Spec] = []
     for row in experiments.ROWS.values():
         history = experiments.recorded(row.name)
         results = row.judge(history)
         everything += results
+        at_classroom += results
+        specs += [] if history is None else any_specs_of(history)
         sections.append(_section(row, history, results))
         at_paper = experiments.recorded(row.name, "paper")
         if at_paper is not None:
+            specs += any_specs_of(at_paper)
             results = row.judge(at_paper, "paper")
             everything += results
             sections.append(_at_paper_size(row, at_paper, results))
-    return "\n".join([_introduction(everything), *sections])
+    return "\n".join([_introduction(everything, specs), *sections]), measure(at_classroom)
 
 
 def _counts(results: list[Result]) -> str:
@@ -60,22 +71,15 @@ def _counts(results: list[Result]) -> str:
     return "\n".join(lines)
 
 
-def _runs() -> str:
+def _runs(specs: list[Spec]) -> str:
     """How many runs the tables name, and how many different ones they are."""
-    from grokkit import experiments
-
-    named, different = 0, set()
-    for row in experiments.ROWS.values():
-        for size in get_args(Size):
-            history = experiments.recorded(row.name, size)
-            if history is not None:
-                specs = any_specs_of(history)
-                named += len(specs)
-                different |= set(specs)
-    return f"The tables name {named:,} runs. They are {len(different):,} different ones: rows share"
+    return (
+        f"The tables name {len(specs):,} runs. They are {len(set(specs)):,} different ones: rows "
+        "share"
+    )
 
 
-def _introduction(results: list[Result]) -> str:
+def _introduction(results: list[Result], specs: list[Spec]) -> str:
     weak = "\n".join(f"{number}. {what}" for number, what in WEAK_POINTS.items())
     n = len(SEEDS)
     needed = math.ceil(NEEDED * n)
@@ -91,7 +95,7 @@ of an experiment again. [FINDINGS.md](FINDINGS.md) is the short form.
 
 {_counts(results)}
 
-{_runs()}
+{_runs(specs)}
 them, one baseline serves several, and a verdict that two rows draw from the same runs is one
 observation and not two.
 
@@ -103,8 +107,8 @@ How to read a line:
   fails and none holds. *{VERDICTS[3].capitalize()}*: none fails, and not all can be told.
   *{VERDICTS[4].capitalize()}*: runs that it needs are not there.
 - *effect 0.35 [0.29 to 0.42]* is the median over seeds of what a part asks for (of a comparison:
-  mine over the other's, seed by seed) with an interval of order statistics, which needs no
-  distribution and allows for censored runs. It covers {LEVEL:.0%} or more;
+  mine over the other's, seed by seed) with an interval of order statistics, which assumes nothing
+  about how the seeds are distributed and allows for censored runs. It covers {LEVEL:.0%} or more;
   of {n} seeds, from least to greatest, {coverage(n, 1):.1%}.
   The rows `headlines`, `structure`, `controls` and `wait` were written after the estimates: their
   parts hold if the whole interval lies within the bounds.

@@ -115,9 +115,9 @@ class Row:
             size: of which size they are.
             seeds: of which seeds they are; None: the row's own.
         """
-        results = []
+        results, evidence = [], self.evidence(history, size, seeds)
         for claim in self.claims:
-            evidence = self.evidence(history, size, seeds)
+            evidence.forget()
             try:
                 parts = tuple(claim.judge(evidence))
                 verdict = verdict_of(parts)

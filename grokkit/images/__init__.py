@@ -19,18 +19,3 @@ from grokkit.images.resnet import ResNet18, ResNetSpec
 from grokkit.images.spec import ImageSpec, image_presets
 from grokkit.images.task import GlyphSum, ImageData, ImageSet
 from grokkit.images.trainer import ImageTrainer, seconds_per_epoch
-
-__all__ = [
-    "SIDES",
-    "GlyphSum",
-    "ImageData",
-    "ImageSet",
-    "ImageSpec",
-    "ImageTrainer",
-    "ResNet18",
-    "ResNetSpec",
-    "glyph",
-    "image_presets",
-    "seconds_per_epoch",
-    "tiles",
-]

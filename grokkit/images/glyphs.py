@@ -46,9 +46,6 @@ def glyph(sides: int, size: int) -> UInt8[Tensor, "row column"]:
 
     Returns:
         Brightness, 0 (black) to 255 (white).
-
-    Raises:
-        SettingError: there is no such glyph, or no such size.
     """
     if type(sides) is not int or sides not in SIDES:
         refuse("sides", sides, ", ".join(map(str, SIDES)))
@@ -80,8 +77,5 @@ def tiles(alphabet: Sequence[int], size: int) -> UInt8[Tensor, "glyph row column
     Args:
         alphabet: the number of sides of each.
         size: the height and the width of a cell, in pixels.
-
-    Raises:
-        SettingError: as :func:`glyph`.
     """
     return torch.stack([glyph(sides, size) for sides in alphabet])

@@ -33,9 +33,6 @@ class ResNetSpec:
     Attributes:
         width: w, the channels of the first stage, 1..256.
         stem: ``"3x3"`` or ``"7x7"``; None: by the size of the image.
-
-    Raises:
-        SettingError: a setting makes no sense; the message names it.
     """
 
     width: int = 64

@@ -34,9 +34,6 @@ class ImageSpec(Spec):
         record_every: the number of epochs between two records of the History.
         stop_after: stop this many epochs after the test accuracy has reached 0.99 and
             stayed there at every record; None: never stop early.
-
-    Raises:
-        SettingError: a setting makes no sense; the message names it.
     """
 
     PARTS: ClassVar[Mapping[str, type[Any]]] = MappingProxyType(
@@ -63,11 +60,7 @@ class ImageSpec(Spec):
             check_int("batch_size", self.batch_size, 2)  # a BatchNorm of one image is none
 
     def check(self) -> None:
-        """Refuse a minibatch that is no part of the train set.
-
-        Raises:
-            SettingError: the batch size is not below the number of images.
-        """
+        """Refuse a minibatch that is no part of the train set."""
         if self.batch_size is not None and self.batch_size >= self.task.n_inputs:
             allowed = f"2..{self.task.n_inputs - 1}, or None for all train images"
             refuse("batch_size", self.batch_size, allowed)

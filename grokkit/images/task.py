@@ -100,9 +100,6 @@ class GlyphSum:
         split: ``"pair"``: by image; ``"unordered"``: images with the same glyphs in other
             cells stay on the same side.
 
-    Raises:
-        SettingError: a setting makes no sense; the message names it.
-
     >>> data = GlyphSum(grid_rows=2, cell_size=112, train_fraction=0.25).build(seed=0)
     >>> len(data.train), len(data.test), data.n_classes
     (3660, 10981, 49)
@@ -153,15 +150,7 @@ class GlyphSum:
         return 1 + self.cells * max(self.alphabet)
 
     def build(self, seed: int) -> ImageData:
-        """The data of this task for one seed: which images are trained on.
-
-        Args:
-            seed: 0 or more.
-
-        Raises:
-            SettingError: the seed is no whole number, or the fraction leaves one side
-                of an unordered split empty.
-        """
+        """The data of this task for one seed, 0 or more: which images are trained on."""
         check_int("seed", seed, 0)
         base = len(self.alphabet)
         glyphs = decode(torch.arange(self.n_inputs), base, self.cells)

@@ -5,7 +5,7 @@ torch's own Adam. On a CPU it computes with one thread, so the same spec gives t
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,16 +14,15 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn import functional as F
 
-from grokkit.engine.interrupts import interrupts_held
+from grokkit.core.common import stream as generator
+from grokkit.engine.group import GroupTrainer
 from grokkit.engine.minibatches import Minibatches
 from grokkit.engine.precision import one_thread
 from grokkit.engine.spec_kinds import register_trainer
-from grokkit.engine.trainer import GROKKED, Records
 from grokkit.errors import refuse
 from grokkit.images.resnet import ResNet18
 from grokkit.images.spec import KIND, ImageSpec
 from grokkit.images.task import ImageSet
-from grokkit.seeding import generator
 
 MEANING: Mapping[str, str] = {
     "train_loss": "mean cross-entropy over the train set; nats",
@@ -45,8 +44,8 @@ CHUNK = 512
 
 
 @register_trainer(KIND)
-class ImageTrainer:
-    """One run on images, in training; a :class:`grokkit.engine.spec_kinds.GroupTrainer`.
+class ImageTrainer(GroupTrainer):
+    """One run on images, in training.
 
     Args:
         specs: one run; networks are trained one at a time.
@@ -58,17 +57,24 @@ class ImageTrainer:
             train images.
     """
 
-    path = "autograd"
+    meaning = MEANING
 
     def __init__(
         self, specs: Sequence[ImageSpec], device: torch.device | str = "cpu", first: int = 0
     ) -> None:
         if len(specs) != 1:
             refuse("specs", f"{len(specs)} specs", "one ImageSpec")
-        self.specs = list(specs)
-        self.spec = spec = specs[0]
-        self.first = first
-        self.device = torch.device(device)
+        super().__init__(specs, device, first)
+
+    @contextmanager
+    def _settings(self) -> Iterator[None]:
+        # On a GPU, let cuDNN choose algorithms that give the same bits every time.
+        same_bits = torch.backends.cudnn.flags(enabled=True, benchmark=False, deterministic=True)
+        with super()._settings(), same_bits:
+            yield
+
+    def _set_up(self) -> None:
+        self.spec = spec = self.specs[0]
         self.data = spec.task.build(spec.seed)
         self.train, self.test = (one.to(self.device) for one in (self.data.train, self.data.test))
         self.tiles = self.data.tiles.to(self.device)
@@ -95,59 +101,9 @@ class ImageTrainer:
             "n_train": [len(self.train)],
             "n_test": [len(self.test)],
         }
-        self.axes: Mapping[str, tuple[str, ...]] = {}
-        self.labels: Mapping[str, list[str]] = {}
-        self.meaning: Mapping[str, str] = MEANING
-        self.epoch = 0
-        self.records = Records()
-        self.seconds = 0.0
-
-    @property
-    def done(self) -> bool:
-        """Whether the run has ended."""
-        return bool(self.records.ended)
-
-    def advance(
-        self,
-        epochs: int | None = None,
-        on_record: "Callable[[ImageTrainer], None] | None" = None,
-        on_epoch: "Callable[[ImageTrainer], None] | None" = None,
-    ) -> None:
-        """Train until the end, or for a number of epochs.
-
-        Args:
-            epochs: how many epochs at most; None: all that are left.
-            on_record: called after each record with this trainer.
-            on_epoch: called after each whole epoch with this trainer; may stop it by raising
-                KeyboardInterrupt. The records made until then stay.
-        """
-        last = self.spec.epochs
-        stop = last if epochs is None else min(last, self.epoch + epochs)
-        started = time.perf_counter()
-        try:
-            with one_thread(self.device), _same_bits():
-                # At the last epoch of all once more, for the record that ends the run.
-                while not self.done and (self.epoch < stop or stop == last):
-                    due = self.epoch % self.spec.record_every == 0 or self.epoch == last
-                    # After an interrupt this epoch may be on record already.
-                    if due and self.records.epochs[-1:] != [self.epoch]:
-                        self._record()
-                        if on_record is not None:
-                            on_record(self)
-                    if self.done:
-                        break
-                    with interrupts_held():
-                        self._train()
-                        self.epoch += 1
-                    if on_epoch is not None:
-                        now = time.perf_counter()
-                        self.seconds, started = self.seconds + now - started, now
-                        on_epoch(self)
-        finally:
-            self.seconds += time.perf_counter() - started
+        self._finite = True
 
     def _train(self) -> None:
-        """One epoch's optimizer steps."""
         self.network.train()
         for rows in self._batches():
             self.step(self.train if rows is None else self.train[rows])
@@ -172,7 +128,9 @@ class ImageTrainer:
         return self.network(self.spec.task.draw(self.tiles, images.glyphs))
 
     @torch.no_grad()
-    def _record(self) -> None:
+    def _look(self, recording: bool) -> dict[str, Tensor]:
+        if not recording:
+            return {}
         self.network.eval()
         train_loss, train_right = self._evaluate(self.train)
         test_loss, test_right = self._evaluate(self.test)
@@ -186,22 +144,11 @@ class ImageTrainer:
             "unmirrored_accuracy": _share(test_right[~self.mirrored]),
             "weight_norm": torch.stack(squares).sum().sqrt(),
         }
-        with interrupts_held():
-            self.records.add(self.epoch, {n: one.double().view(1) for n, one in record.items()})
-            self._end_run(bool(train_loss.mean().isfinite()))
+        self._finite = bool(record["train_loss"].isfinite())
+        return {name: one.double().view(1) for name, one in record.items()}
 
-    def _end_run(self, finite: bool) -> None:
-        """Note whether the run ends with the record just made."""
-        message = ""
-        if not finite:
-            message = f"run {self.first} (seed {self.spec.seed}): "
-            message += f"loss not finite at epoch {self.epoch}; stopped"
-        elif self._held():
-            message = f"stopped at epoch {self.epoch}: test accuracy held {GROKKED}"
-        if message or self.epoch == self.spec.epochs:
-            self.records.ended[0] = self.epoch
-        if message:
-            self.records.messages[0] = message
+    def _broken_at(self) -> list[int]:
+        return [-1 if self._finite else self.epoch]
 
     def _evaluate(
         self, images: ImageSet
@@ -213,22 +160,11 @@ class ImageTrainer:
         loss = F.cross_entropy(logits.double(), images.targets, reduction="none")
         return loss, logits.argmax(dim=1) == images.targets
 
-    def _held(self) -> bool:
-        """Whether the run has been grokked for ``stop_after`` epochs."""
-        wait = self.spec.stop_after
-        if wait is None or self.epoch < wait:
-            return False
-        accuracy = zip(self.records.epochs, self.records.values["test_accuracy"], strict=True)
-        return min(a.item() for e, a in accuracy if e >= self.epoch - wait) >= GROKKED
-
     def state(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
-        """All that a resumed run needs: plain values, for JSON, and tensors by name."""
+        """All that a resumed run needs, the live tensors among it."""
         memory = self.optimizer.state_dict()["state"]
-        facts = self.records.facts() | {
-            "epoch": self.epoch,
-            "seconds": self.seconds,
-            "memory": [[parameter, name] for parameter, one in memory.items() for name in one],
-        }
+        names = [[parameter, name] for parameter, one in memory.items() for name in one]
+        facts = self._facts() | {"memory": names}
         tensors = {f"network/{n}": value for n, value in self.network.state_dict().items()}
         for parameter, name in facts["memory"]:
             tensors[f"optimizer/{parameter}/{name}"] = memory[parameter][name]
@@ -236,26 +172,18 @@ class ImageTrainer:
 
     def load_state(self, facts: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
         """Become the trainer of the same spec whose :meth:`state` this was."""
-        self.epoch, self.seconds = facts["epoch"], facts["seconds"]
+        self._load_facts(facts, tensors)
         network = self.network.state_dict()
         self.network.load_state_dict({name: tensors[f"network/{name}"] for name in network})
         memory: dict[int, dict[str, Tensor]] = {}
         for parameter, name in facts["memory"]:
             memory.setdefault(parameter, {})[name] = tensors[f"optimizer/{parameter}/{name}"]
         self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": memory})
-        self.records = Records.of(facts, tensors, self.device)
 
 
 def _share(right: Bool[Tensor, " example"]) -> Float[Tensor, ""]:
     """The share of right answers, count / images in double precision; nan for 0 / 0."""
     return right.sum().double() / len(right)
-
-
-@contextmanager
-def _same_bits() -> Iterator[None]:
-    """On a GPU, let cuDNN choose algorithms that give the same bits every time."""
-    with torch.backends.cudnn.flags(enabled=True, benchmark=False, deterministic=True):
-        yield
 
 
 SAMPLE = 2**24

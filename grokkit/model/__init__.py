@@ -29,21 +29,3 @@ from grokkit.model.parameters import (
 from grokkit.model.slots import Readers, Slots
 from grokkit.model.spec import ModelSpec
 from grokkit.model.transformer import Transformer
-
-__all__ = [
-    "MLP_WEIGHTS",
-    "QK_WEIGHTS",
-    "Activations",
-    "Batch",
-    "Layout",
-    "ModelSpec",
-    "Parameters",
-    "Readers",
-    "Slots",
-    "Transformer",
-    "attend",
-    "cross_entropy",
-    "initialise",
-    "of_kinds",
-    "of_layer",
-]

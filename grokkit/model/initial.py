@@ -7,9 +7,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from grokkit.core.common import stream as generator
 from grokkit.model.parameters import Layout, Parameters
 from grokkit.model.spec import InitKind, ModelSpec
-from grokkit.seeding import generator
 
 CUT = 2.0
 """Where LeCun's normal is cut off, in standard deviations of the normal before the cut."""

@@ -9,20 +9,3 @@ from grokkit.runtime.kinds import import_kinds
 from grokkit.runtime.run import train
 from grokkit.runtime.store import RunStore
 from grokkit.runtime.sweep import load_sweep, sweep
-
-__all__ = [
-    "CheckpointError",
-    "RunStore",
-    "RunsFailed",
-    "any_specs_of",
-    "import_kinds",
-    "load_history",
-    "load_sweep",
-    "save_history",
-    "spec_key",
-    "specs_of",
-    "sweep",
-    "thin",
-    "train",
-    "train_into",
-]

@@ -17,7 +17,8 @@ from typing import Any
 
 import torch
 
-from grokkit.engine.spec_kinds import GroupTrainer, Spec, spec_from_dict, start_trainer
+from grokkit.engine.group import GroupTrainer
+from grokkit.engine.spec_kinds import Spec, spec_from_dict, start_trainer
 from grokkit.engine.tensor_file import TensorFile
 
 

@@ -27,8 +27,9 @@ import torch
 
 from grokkit.diagnostics import grok_epoch, memorise_epoch, phase_borders
 from grokkit.engine.files import write_whole
+from grokkit.engine.group import GroupTrainer
 from grokkit.engine.spec import RunSpec
-from grokkit.engine.spec_kinds import GroupTrainer, Spec, read_spec
+from grokkit.engine.spec_kinds import Spec, read_spec
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 # The trainer of transformers is registered by its module.
 import grokkit.engine.trainer  # noqa: F401
-from grokkit.engine.spec_kinds import GroupTrainer, Spec, start_trainer
+from grokkit.engine.group import GroupTrainer
+from grokkit.engine.spec_kinds import Spec, start_trainer
 from grokkit.errors import SettingError
 from grokkit.runtime.checkpoint import Keeper, load_checkpoint
 from grokkit.runtime.history import history_parts

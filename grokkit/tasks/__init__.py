@@ -48,32 +48,3 @@ from grokkit.tasks.operands import DistractorKind, Distractors, OperandTask
 from grokkit.tasks.parity import AutoregressiveParity, SparseParity
 from grokkit.tasks.routing import LongerAddition, MarkedAddition
 from grokkit.tasks.split import SplitKind
-
-__all__ = [
-    "AutoregressiveParity",
-    "DistractorKind",
-    "Distractors",
-    "HoleKind",
-    "KOperandAddition",
-    "LongerAddition",
-    "MarkedAddition",
-    "ModularAddition",
-    "ModularDivision",
-    "ModularMultiplication",
-    "ModularQuadratic",
-    "ModularSubtraction",
-    "ModularTask",
-    "OperandTask",
-    "PermutationComposition",
-    "PrimeField",
-    "Sequences",
-    "SparseParity",
-    "SplitKind",
-    "Task",
-    "TaskData",
-    "covered",
-    "nearest_train_distance",
-    "register_task",
-    "tasks",
-    "threshold_fraction",
-]

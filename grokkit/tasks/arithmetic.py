@@ -32,9 +32,9 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
+from grokkit.core.common import stream as generator
 from grokkit.core.task import RULES, distinct
 from grokkit.errors import check_choice, check_int, refuse
-from grokkit.seeding import generator
 from grokkit.settings import OMIT_IF_DEFAULT
 from grokkit.tasks.base import TaskData, register_task
 from grokkit.tasks.operands import DistractorKind, OperandTask
@@ -60,9 +60,6 @@ def check_prime(p: int, why: str) -> None:
     Args:
         p: the modulus.
         why: what would go wrong, for the message.
-
-    Raises:
-        SettingError: naming ``p``.
     """
     if any(p % i == 0 for i in range(2, int(p**0.5) + 1)):
         refuse("p", p, f"a prime number: {why}")
@@ -204,9 +201,6 @@ class PrimeField(RuleTask, FunctionSetting):
             ``"none"``: there is no hole.
         hole_edge: the last number inside; None where there is no hole.
 
-    Raises:
-        SettingError: a setting makes no sense; the message names it.
-
     >>> task = PrimeField("x^2+y^2", p=97, hole="square", hole_edge=30)
     >>> data = task.build(seed=0)
     >>> len(data.train), {name: len(part) for name, part in data.extra.items()}
@@ -264,14 +258,7 @@ class PrimeField(RuleTask, FunctionSetting):
         return i & j if self.hole == "square" else i
 
     def build(self, seed: int) -> TaskData:
-        """The data of this task for one seed.
-
-        Args:
-            seed: 0 or more.
-
-        Raises:
-            SettingError: as for any task with operands.
-        """
+        """The data of this task for one seed, 0 or more."""
         data = super().build(seed)
         inside = self.held_out(decode(data.test.group, self.p, 2))
         if inside is None:
@@ -307,29 +294,25 @@ class Summands:
 
 @register_task("k_operand_addition")
 @dataclass(frozen=True)
-class KOperandAddition(OperandTask, Summands):
+class KOperandAddition(ModularTask, Summands):
     """a_1 + ... + a_k modulo p. See :class:`OperandTask` for the shared settings.
 
     Under ``split="unordered"`` all orders of the same operands stay on one side.
     """
 
+    p: int = 31
     length: int = 7
 
     commutes: ClassVar[bool] = True
 
     def check(self) -> None:
         """Refuse a modulus, a k or a number of inputs that makes no sense."""
-        check_int("p", self.p, 2, MAX_P)
+        super().check()
         check_int("k", self.k, 2)
         if self.k * (self.p - 1).bit_length() > 1000 or self.p**self.k > MAX_CODE:
             refuse("k", self.k, f"a k for which p**k, here {self.p}**k, is at most 2**62")
         if self.examples is not None:
             check_int("examples", self.examples, 2, min(self.p**self.k, MAX_EXAMPLES))
-
-    @property
-    def symbols(self) -> tuple[str, ...]:
-        """The numbers 0..p-1."""
-        return tuple(map(str, range(self.p)))
 
     @property
     def n_operands(self) -> int:

@@ -31,8 +31,9 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
+from grokkit.core.common import stream as generator
+from grokkit.core.task import DISTRACTORS, Filling, distractor_symbols
 from grokkit.errors import check_choice, check_int, refuse
-from grokkit.seeding import generator
 from grokkit.tasks.base import Sequences, Task, TaskData, tuples_for_lists
 from grokkit.tasks.split import SplitKind, check_split, decode, encode, split_operands
 
@@ -43,8 +44,8 @@ MAX_LENGTH = 1024
 MAX_TOKENS = 50_000_000
 """What a classroom machine holds: 400 MB of token ids."""
 
-DistractorKind = Literal["constant", "random", "alphabet"]
-"""The kinds of distractors."""
+DistractorKind = Literal["constant", "alphabet", "random"]
+"""The kinds of distractors: those of the core's :data:`~grokkit.core.task.DISTRACTORS`."""
 
 DEFAULT_ALPHABET = 4
 MAX_ALPHABET = 1000
@@ -71,13 +72,14 @@ class Distractors:
         """The number of symbols of the alphabet."""
         return self.alphabet or DEFAULT_ALPHABET
 
-    def check(self, n_gaps: int) -> None:
-        """Refuse settings that make no sense for sequences with that many gaps.
+    @property
+    def drawn_anew(self) -> bool:
+        """Whether this kind is random, so that two draws differ."""
+        two = Distractors(self.kind, draws=2).draw(8, 8, 8, generator(0, "trial"))
+        return not torch.equal(two[0], two[1])
 
-        Raises:
-            SettingError: ``distractors`` is unknown; ``alphabet`` is given where it
-                would do nothing; ``draws`` above 1 where all draws would be the same.
-        """
+    def check(self, n_gaps: int) -> None:
+        """Refuse settings that make no sense for sequences with that many gaps."""
         check_choice("distractors", self.kind, get_args(DistractorKind))
         if self.alphabet is not None:
             if self.kind != "alphabet":
@@ -86,47 +88,30 @@ class Distractors:
                 refuse("alphabet", self.alphabet, "None where no position holds a distractor")
             check_int("alphabet", self.alphabet, 1, MAX_ALPHABET)
         check_int("draws", self.draws, 1, MAX_DRAWS)
-        if self.draws > 1 and self.kind == "constant":
-            refuse("draws", self.draws, "1 where distractors is 'constant': all draws are the same")
+        if self.draws > 1 and not self.drawn_anew:
+            refuse("draws", self.draws, f"1 with distractors {self.kind!r}: all draws are the same")
         if self.draws > 1 and n_gaps == 0:
             refuse("draws", self.draws, "1 where no position holds a distractor")
 
     def names(self, gaps: Sequence[int]) -> tuple[str, ...]:
-        """The names of the tokens that distractors add to the vocabulary.
-
-        Args:
-            gaps: the positions that hold distractors.
-
-        Returns:
-            ``"·1", "·3"`` (the position) for constants, ``"A", "B", ...`` for an
-            alphabet, nothing for operand tokens or where there is no gap.
-        """
-        if not gaps or self.kind == "random":
-            return ()
-        if self.kind == "constant":
-            return tuple(f"·{gap}" for gap in gaps)
-        return tuple(chr(ord("A") + i % 26) + str(i // 26 or "") for i in range(self.n_symbols))
+        """The names of the tokens that distractors at some positions add to the vocabulary."""
+        return distractor_symbols(self.kind, list(gaps), self.n_symbols)
 
     def draw(
-        self, n_inputs: int, n_gaps: int, n_operands: int, first: int, generator: torch.Generator
+        self, n_inputs: int, n_gaps: int, n_operands: int, generator: torch.Generator
     ) -> Int[Tensor, "draw input gap"]:
-        """Token ids for all distractor positions of all inputs.
+        """Token ids for all distractor positions of all inputs, by the core's rule.
 
         The draw is the slowest axis, so that asking for more draws keeps the first ones.
 
         Args:
             n_inputs: the number of inputs.
             n_gaps: the number of distractor positions in a sequence.
-            n_operands: operand tokens have the ids 0..n_operands-1 (for ``"random"``).
-            first: the id of the first token that the distractors own.
+            n_operands: the number of operand tokens; the query and the distractors' own follow.
             generator: where the random numbers come from.
         """
         shape = (self.draws, n_inputs, n_gaps)
-        if self.kind == "constant":
-            return (first + torch.arange(n_gaps)).expand(shape)
-        if self.kind == "random":
-            return torch.randint(n_operands, shape, generator=generator)
-        return first + torch.randint(self.n_symbols, shape, generator=generator)
+        return DISTRACTORS[self.kind](Filling(shape, n_operands, self.n_symbols), generator)
 
 
 def check_length(length: object, k: int) -> None:
@@ -135,11 +120,7 @@ def check_length(length: object, k: int) -> None:
 
 
 def check_positions(positions: object, k: int, length: int) -> None:
-    """Refuse informative positions that are not k distinct ones before the query.
-
-    Raises:
-        SettingError: naming ``positions``.
-    """
+    """Refuse informative positions that are not k distinct ones before the query."""
     good = (
         isinstance(positions, tuple)
         and all(isinstance(i, int) and not isinstance(i, bool) for i in positions)
@@ -152,11 +133,7 @@ def check_positions(positions: object, k: int, length: int) -> None:
 
 
 def check_size(n_inputs: int, length: int, draws: int) -> None:
-    """Refuse more sequences than fit the memory of a classroom machine.
-
-    Raises:
-        SettingError: naming ``length`` or ``draws``.
-    """
+    """Refuse more sequences than fit the memory of a classroom machine."""
     most = MAX_TOKENS // n_inputs
     if length > most:
         refuse("length", length, f"at most {most} for {n_inputs} inputs")
@@ -195,9 +172,6 @@ class OperandTask(Task):
         train_fraction: the fraction of inputs that are trained on.
         split: ``"pair"`` (by ordered operands) or ``"unordered"`` (mirror images
             stay together).
-
-    Raises:
-        SettingError: a setting makes no sense; the message names it.
     """
 
     length: int = 5
@@ -276,17 +250,10 @@ class OperandTask(Task):
         return Distractors(self.distractors, self.alphabet, self.draws)
 
     def build(self, seed: int) -> TaskData:
-        """The data of this task for one seed.
+        """The data of this task for one seed, 0 or more.
 
         The split and the distractors have streams of their own: changing the kind of
         distractors leaves the split as it is.
-
-        Args:
-            seed: 0 or more.
-
-        Raises:
-            SettingError: the seed is no whole number, or the fraction leaves one side
-                of an unordered split empty.
         """
         check_int("seed", seed, 0)
         operands, base = self.inputs(seed), len(self.symbols)
@@ -302,7 +269,7 @@ class OperandTask(Task):
         )
         gaps = gaps_of(self.informative, self.length)
         stream = generator(seed, "distractors")
-        drawn = self.filler.draw(len(operands), len(gaps), base, base + 1, stream)
+        drawn = self.filler.draw(len(operands), len(gaps), base, stream)
         # [input, draw, pos]: the draws of one input stand next to each other.
         tokens = torch.full((len(operands), self.draws, self.length), base)
         tokens[:, :, list(self.informative)] = operands.unsqueeze(1)

@@ -26,9 +26,9 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
+from grokkit.core.common import stream as generator
 from grokkit.core.task import distinct
 from grokkit.errors import check_choice, check_int, refuse
-from grokkit.seeding import generator
 from grokkit.tasks.base import Sequences, Task, TaskData, register_task, tuples_for_lists
 from grokkit.tasks.operands import MAX_TOKENS, QUERY, check_positions, fixed_mask
 from grokkit.tasks.split import check_split, decode, split_inputs
@@ -54,9 +54,6 @@ class SparseParity(Task):
         examples: the number of distinct bit strings in train and test together; None
             for 2000, or for all 2^n where there are fewer.
         train_fraction: the fraction of bit strings that are trained on.
-
-    Raises:
-        SettingError: a setting makes no sense; the message names it.
 
     >>> data = SparseParity(bits=6, k=2).build(seed=0)
     >>> len(data.train), len(data.test), data.vocabulary
@@ -91,14 +88,7 @@ class SparseParity(Task):
         return self.examples or min(2**self.bits, DEFAULT_EXAMPLES)
 
     def build(self, seed: int) -> TaskData:
-        """The data of this task for one seed: which bit strings, and the split.
-
-        Args:
-            seed: 0 or more.
-
-        Raises:
-            SettingError: the seed is no whole number.
-        """
+        """The data of this task for one seed, 0 or more: which bit strings, and the split."""
         check_int("seed", seed, 0)
         codes = distinct(2**self.bits, self.n_inputs, generator(seed, "inputs"))
         train = split_inputs(codes, self.train_fraction, generator(seed, "split"))
@@ -139,9 +129,6 @@ class AutoregressiveParity(SparseParity):
         predict: ``"all"`` to train on the next token at every position; ``"answer"`` to train
             on the last one alone, which is sparse parity with a third class that never occurs.
 
-    Raises:
-        SettingError: a setting makes no sense; the message names it.
-
     >>> data = AutoregressiveParity(bits=6, k=2).build(seed=0)
     >>> len(data.train), len(data.test), data.n_classes
     (224, 32, 3)
@@ -158,14 +145,7 @@ class AutoregressiveParity(SparseParity):
             refuse("examples", self.examples, f"at most {most} strings of {self.bits} bits")
 
     def build(self, seed: int) -> TaskData:
-        """The data of :class:`SparseParity` for one seed, as next-token examples.
-
-        Args:
-            seed: 0 or more.
-
-        Raises:
-            SettingError: the seed is no whole number.
-        """
+        """The data of :class:`SparseParity` for one seed, as next-token examples."""
         data = replace(super().build(seed), n_classes=3)
         if self.predict == "answer":
             return data

@@ -24,8 +24,8 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
+from grokkit.core.common import stream as generator
 from grokkit.errors import check_choice, check_int, refuse
-from grokkit.seeding import generator
 from grokkit.tasks.arithmetic import MAX_P, ModularAddition
 from grokkit.tasks.base import Sequences, Task, TaskData, register_task, tuples_for_lists
 from grokkit.tasks.operands import (
@@ -90,20 +90,13 @@ class LongerAddition(ModularAddition):
             refuse("length", self.length, "4 or more: some distractors must be trained on")
 
     def build(self, seed: int) -> TaskData:
-        """The data of :class:`ModularAddition`, and the longer test sets.
-
-        Args:
-            seed: 0 or more.
-
-        Raises:
-            SettingError: as for any task with operands.
-        """
+        """The data of :class:`ModularAddition`, and the longer test sets."""
         data = super().build(seed)
         test = data.test
         once = dataclasses.replace(self.filler, draws=1)
         stream = generator(seed, "longer distractors")
         n_more = self.longer[-1] - self.length
-        (more,) = once.draw(len(test), n_more, self.p, self.p + 1, stream)
+        (more,) = once.draw(len(test), n_more, self.p, stream)
         extra = {f"length {n}": _insert(test, more[:, : n - self.length]) for n in self.longer}
         return dataclasses.replace(data, extra=extra)
 
@@ -134,9 +127,6 @@ class MarkedAddition(Task):
             distractors of its own.
         train_fraction: the fraction of pairs that are trained on.
         split: ``"pair"`` or ``"unordered"``, as in :mod:`grokkit.tasks.split`.
-
-    Raises:
-        SettingError: a setting makes no sense; the message names it.
     """
 
     p: int = 113
@@ -162,15 +152,7 @@ class MarkedAddition(Task):
         return self.p**2
 
     def build(self, seed: int) -> TaskData:
-        """The data of this task for one seed: split, positions and distractors.
-
-        Args:
-            seed: 0 or more.
-
-        Raises:
-            SettingError: the seed is no whole number, or the fraction leaves one side
-                of an unordered split empty.
-        """
+        """The data of this task for one seed, 0 or more: split, positions and distractors."""
         check_int("seed", seed, 0)
         pairs = decode(torch.arange(self.n_inputs), self.p, 2)
         train, flags = split_operands(
@@ -202,7 +184,7 @@ class MarkedAddition(Task):
     def _sequences(self, pairs: Int[Tensor, "input operand"], seed: int) -> Sequences:
         n, room = len(pairs), self.length - 1
         stream = generator(seed, "distractors")
-        filled = self._symbols.draw(n, room, self.p, self.p + 1, stream)
+        filled = self._symbols.draw(n, room, self.p, stream)
         # The first two of a random order of the positions are a random pair of them.
         stream = generator(seed, "positions")
         chance = torch.rand(filled.shape, generator=stream, dtype=torch.float32)

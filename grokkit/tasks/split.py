@@ -9,15 +9,15 @@ is the *mirror image*: where a + b = b + a, training on (b, a) half-answers (a, 
 unordered split keeps mirror images together; :func:`split_operands` says which leak.
 """
 
-from typing import Literal, get_args
+from typing import Literal, NoReturn, get_args
 
 import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from grokkit.core.task import mirror_images
+from grokkit.core.common import stream as generator
+from grokkit.core.task import mirror_images, split
 from grokkit.errors import check_choice, check_fraction, refuse
-from grokkit.seeding import generator
 
 SplitKind = Literal["pair", "unordered"]
 """``"pair"``: by ordered operands. ``"unordered"``: {a, b} and {b, a} on the same side."""
@@ -55,10 +55,6 @@ def check_split(train_fraction: object, n_inputs: int, split: object = "pair") -
         train_fraction: the fraction of inputs to train on.
         n_inputs: how many inputs there are.
         split: one of :data:`SplitKind`.
-
-    Raises:
-        SettingError: ``split`` is unknown, or ``train_fraction`` is not a number between
-            0 and 1 or rounds to no train inputs or no test inputs.
     """
     check_choice("split", split, get_args(SplitKind))
     fraction = check_fraction("train_fraction", train_fraction)
@@ -72,47 +68,17 @@ def split_inputs(
     generator: torch.Generator,
     held_out: Bool[Tensor, " input"] | None = None,
 ) -> Bool[Tensor, " input"]:
-    """Choose the train inputs at random; true where an input is trained on.
-
-    The number of train inputs is ``round(train_fraction * inputs)`` where every family
-    has one member, and as near to it as whole families allow otherwise: off by at most
-    one for pairs, and only once every pair (a, a) is in the train set already.
-
-    Args:
-        families: inputs with the same number stay on the same side.
-        train_fraction: the fraction of inputs to train on.
-        generator: where the random order of the families comes from.
-        held_out: inputs that must not be trained on, such as a hole in the table; nor is
-            then any other of their families. None for none.
-
-    Raises:
-        SettingError: ``train_fraction`` leaves no train inputs or no test inputs.
-    """
-    _, family, size = torch.unique(families, return_inverse=True, return_counts=True)
-    order = torch.randperm(len(size), generator=generator)
-    if held_out is not None:
-        order = order[~torch.isin(order, family[held_out])]
-    missing = round(train_fraction * len(families))
-    taken = torch.zeros(len(size), dtype=torch.bool)
-    # As many families as fit one after the other; then smaller ones further on may still fit.
-    taken[order[size[order].cumsum(dim=0) <= missing]] = True
-    missing -= int(size[taken].sum())
-    while missing > 0:
-        fitting = order[~taken[order] & (size[order] <= missing)]
-        if len(fitting) == 0:
-            break
-        taken[fitting[0]] = True
-        missing -= int(size[fitting[0]])
-    train = taken[family]
-    if not train.any() or train.all():
+    """Choose the train inputs at random, as :func:`grokkit.core.task.split` does."""
+    try:
+        return split(families, train_fraction, generator, held_out)
+    except ValueError:
         _refuse_empty(train_fraction, len(families))
-    return train
 
 
 def split_operands(
     operands: Int[Tensor, "input operand"],
     base: int,
-    split: SplitKind,
+    kind: SplitKind,
     train_fraction: float,
     seed: int,
     commutes: bool,
@@ -128,7 +94,7 @@ def split_operands(
     Args:
         operands: all inputs.
         base: the number of operand symbols.
-        split: which inputs stay together.
+        kind: which inputs stay together.
         train_fraction: the fraction of inputs to train on.
         seed: names the random order, which is the seed's own for the split.
         commutes: whether the label ignores the order of the operands.
@@ -139,18 +105,15 @@ def split_operands(
         True where an input is trained on; and for each test sequence in order whether it is
         mirrored, or None where operands do not commute: there a mirror image has another
         label, and nothing leaks.
-
-    Raises:
-        SettingError: ``train_fraction`` leaves no train inputs or no test inputs.
     """
     unordered = encode(operands.sort(dim=1).values, base)
-    families = unordered if split == "unordered" else encode(operands, base)
+    families = unordered if kind == "unordered" else encode(operands, base)
     train = split_inputs(families, train_fraction, generator(seed, "split"), held_out)
     if not commutes:
         return train, None
     return train, mirror_images(unordered, train).repeat_interleave(draws)
 
 
-def _refuse_empty(train_fraction: object, n_inputs: int) -> None:
+def _refuse_empty(train_fraction: object, n_inputs: int) -> NoReturn:
     allowed = f"a fraction of the {n_inputs} inputs that leaves some to train on and some to test"
     refuse("train_fraction", train_fraction, allowed)

@@ -1,9 +1,10 @@
-"""The theory as functions of numbers and arrays: every statement, and where each stops.
+"""The theory as functions of numbers and arrays: what is computed of it, and where it stops.
 
 No training happens here and nothing is random. Each function computes one statement of
 arXiv 2605.15787, "Grokking as Structural Inference: Transformers Need Bayesian Lottery
 Tickets", in float64; its docstring has the formula. Where a statement fails, both it
-and what holds instead are here, under names that say which ("claimed" is the paper's).
+and what holds instead are here, under names that say which ("claimed" is the paper's). A number
+outside of a formula's domain is refused: the error names the argument and what is allowed.
 
 {table}
 
@@ -20,7 +21,6 @@ from grokkit.theory.attention import (
     pooled,
     relu_attention,
     softmax,
-    split_pooled,
 )
 from grokkit.theory.contraction import (
     PlateauBracket,
@@ -49,41 +49,30 @@ from grokkit.theory.decoupling import (
     delta_sufficient,
     gamma_threshold,
     mlp_lipschitz,
-    norm_condition,
     output_gap_from_margin,
-    pair_condition,
     pair_mass_required,
     structural_condition,
 )
 from grokkit.theory.geometry import (
-    common_rescaling,
     gap_lower_bound,
-    gap_lower_bound_squared,
     gap_upper_bound,
     pooled_difference,
     pooled_difference_rearranged,
     rest_centroid,
-    spread_from_radius,
     squared_gap_terms,
     value_spread,
 )
 from grokkit.theory.heads import (
     distributed_condition,
-    multi_head_gap_bound,
     multi_head_pooled,
 )
 from grokkit.theory.kl_acceleration import (
     KLFlow,
     divergence_claimed,
-    divergence_velocity,
     kl_flow,
     kl_score_gradient,
-    kl_score_gradient_relu,
-    late_rate,
-    penalised_loss,
     pl_constant,
     pl_constant_claimed,
-    quadratic_divergence,
     time_claimed,
 )
 from grokkit.theory.sparse_rate import (
@@ -100,7 +89,6 @@ from grokkit.theory.sparse_task import (
 )
 from grokkit.theory.starvation import (
     OutputGradientBounds,
-    batch_mean_root_loss,
     cross_entropy,
     output_gradient_bounds,
     pooled_jacobian,

@@ -36,9 +36,6 @@ def require(
         field: the name of the argument, for the message.
         value: the argument.
         allowed: what would be allowed, in words.
-
-    Raises:
-        SettingError: the condition fails somewhere; the message shows that element.
     """
     fails = ~np.asarray(ok)
     if fails.any():

@@ -51,11 +51,7 @@ def softmax(scores: Float[np.ndarray, "*batch pos"]) -> Float[np.ndarray, "*batc
 
 @states("Section 3.2 (9, 10, 38)")
 def relu_attention(scores: Float[np.ndarray, "*batch pos"]) -> Float[np.ndarray, "*batch pos"]:
-    """Normalised ReLU attention, alpha_j = relu(l_j) / sum_i relu(l_i). Section A.3.
-
-    Raises:
-        SettingError: a row has no positive score, so there is nothing to normalise.
-    """
+    """Normalised ReLU attention, alpha_j = relu(l_j) / sum_i relu(l_i). Section A.3."""
     best = scores.max(axis=-1, keepdims=True)
     require(best > 0, "scores", best, "a positive score in every row (normalised ReLU attention)")
     weights = np.maximum(scores, 0.0)
@@ -66,11 +62,7 @@ def relu_attention(scores: Float[np.ndarray, "*batch pos"]) -> Float[np.ndarray,
 def oracle_attention(
     informative: Bool[np.ndarray, "*batch pos"],
 ) -> Float[np.ndarray, "*batch pos"]:
-    """The oracle alpha*: 1/k on the k informative positions, 0 elsewhere. Section 4.1.
-
-    Raises:
-        SettingError: a row has no informative position.
-    """
+    """The oracle alpha*: 1/k on the k informative positions, 0 elsewhere. Section 4.1."""
     k = informative.sum(axis=-1, keepdims=True)
     require(k > 0, "informative", k, "at least one informative position in every row")
     return informative / k
@@ -82,19 +74,6 @@ def pooled(
 ) -> Float[np.ndarray, "*batch embed"]:
     """The pooled representation h = sum_j alpha_j v_j. Equation (9)."""
     return np.einsum("...p,...pe->...e", attention, values)
-
-
-@states("Section 3.2 (9, 10, 38)")
-def split_pooled(
-    attention: Float[np.ndarray, "*#batch pos"],
-    values: Float[np.ndarray, "*#batch pos embed"],
-    informative: Bool[np.ndarray, "*#batch pos"],
-) -> tuple[Float[np.ndarray, "*batch embed"], Float[np.ndarray, "*batch embed"]]:
-    """The parts of h that come from I* and from the distractors; they sum to h. (10)."""
-    return (
-        pooled(np.where(informative, attention, 0.0), values),
-        pooled(np.where(informative, 0.0, attention), values),
-    )
 
 
 @states("Corollary 4.5 (3)")

@@ -7,7 +7,8 @@ effective decay per step, not the setting. Norms are Frobenius norms.
 Equation (5) says how long the norm needs from the memorising solution to the Goldilocks
 zone. It follows from neither side: pure decay takes half of it, and an update that
 opposes the decay can make the wait longer, or endless. ``plateau_bracket`` is what does
-follow.
+follow. Trained networks lie far from (5) (claim ``four-phases/plateau-length``), and no one norm
+tells the grok from other epochs (claim ``four-phases/goldilocks``).
 
 Source: arXiv 2605.15787, Definition 3.2, Propositions B.1 and B.2, (1), (5), (22), (39), (40).
 """
@@ -26,11 +27,7 @@ MUON_LARGEST_SINGULAR_VALUE = 1.21
 
 @states("Definition 3.2 (1, 39)")
 def contraction_rate(lr: Number, weight_decay: Number) -> Result:
-    """The effective decay per step, a = eta * w (the paper's lambda). Definition 3.2.
-
-    Raises:
-        SettingError: a is not in (0, 1): no decay at all, or a step past the origin.
-    """
+    """The effective decay per step, a = eta * w (the paper's lambda). Definition 3.2."""
     rate = np.multiply(lr, weight_decay)
     require((rate > 0) & (rate < 1), "lr * weight_decay", rate, "between 0 and 1, both excluded")
     return rate
@@ -48,9 +45,6 @@ def norm_growth(lr: Number, weight_decay: Number, update_norm: Number) -> Result
         lr: eta.
         weight_decay: w, the setting.
         update_norm: norm(U), or a bound B on it.
-
-    Raises:
-        SettingError: eta * w is not in (0, 1), or the norm is negative.
     """
     contraction_rate(lr, weight_decay)
     non_negative("update_norm", update_norm)
@@ -71,9 +65,6 @@ def contracted_norm_bound(
         contraction: lambda, in (0, 1).
         growth: rho, 0 or more.
         steps: t, the number of steps.
-
-    Raises:
-        SettingError: an argument is outside its range.
     """
     _check_contraction(contraction)
     non_negative("norm", norm)
@@ -90,15 +81,13 @@ def adamw_update_bound(numel: int, beta1: Scalar = 0.9, beta2: Scalar = 0.999) -
     sqrt(numel) * (1 - b1) / sqrt((1 - b2) (1 - b1^2 / b2)), by Cauchy-Schwarz on the two
     moving averages; with bias correction it holds at every step. 7.27 per entry at the
     defaults, approached by a gradient that grows by b2 / b1 each step. A typical entry
-    is nearer 1: at w = 1 the floor B / w is usually far above any real norm.
+    is nearer 1: at w = 1 the floor B / w is usually far above any real norm. There is no bound
+    unless beta1^2 < beta2.
 
     Args:
         numel: the number of entries of W.
         beta1: decay of the first moment.
         beta2: decay of the second moment.
-
-    Raises:
-        SettingError: beta1^2 < beta2 fails, and then no bound exists.
     """
     positive("numel", numel)
     require(0 <= beta1 < 1, "beta1", beta1, "in [0, 1)")
@@ -117,9 +106,6 @@ def muon_update_bound(rank: int, scale: Scalar = 1.0) -> float:
     Args:
         rank: the rank of the update, at most the smaller side of the matrix.
         scale: the ratio of the step's learning rate to the one that decay uses.
-
-    Raises:
-        SettingError: rank or scale is not above 0.
     """
     positive("rank", rank)
     positive("scale", scale)
@@ -139,9 +125,6 @@ def norm_floor(update_bound: Number, weight_decay: Number) -> Result:
 
     norm(W') <= (1 - a) norm(W) + eta B is below norm(W) only where norm(W) > B / w. Below
     the floor the theory promises nothing, so measure the real trajectory.
-
-    Raises:
-        SettingError: the bound is negative, or there is no decay.
     """
     non_negative("update_bound", update_bound)
     positive("weight_decay", weight_decay)
@@ -159,9 +142,6 @@ def plateau_length_claimed(norm0: Number, r_max: Number, contraction: Number) ->
         norm0: norm(theta_mem)_F, the norm of the memorising MLP.
         r_max: the outer radius of the Goldilocks zone.
         contraction: lambda.
-
-    Raises:
-        SettingError: a norm is not above 0, or the contraction is not in (0, 1).
     """
     _check_contraction(contraction)
     positive("norm0", norm0)
@@ -199,9 +179,6 @@ def plateau_bracket(
         r_max: the norm to reach.
         contraction: a, in (0, 1).
         floor: f = B / w, from ``norm_floor``; 0 for pure decay.
-
-    Raises:
-        SettingError: a norm is not above 0, the floor is negative, or a is not in (0, 1).
     """
     _check_contraction(contraction)
     positive("norm0", norm0)

@@ -59,9 +59,6 @@ def parity(k: int = 3, distractors: int = 2, low_score: Scalar = -30.0) -> Parit
         k: the number of informative bits, which come first.
         distractors: the number of bits that do not matter.
         low_score: the score of a 0 and of every distractor, at most -10.
-
-    Raises:
-        SettingError: k < 1, distractors < 0, or low_score above -10.
     """
     require(k >= 1, "k", k, "1 or more")
     require(distractors >= 0, "distractors", distractors, "0 or more")

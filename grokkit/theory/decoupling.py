@@ -28,18 +28,6 @@ def mlp_lipschitz(
     return float(np.linalg.norm(w_in, 2) * np.linalg.norm(w_out, 2))
 
 
-@states("Definition 4.2")
-def norm_condition(norm: Number, r_min: Number, r_max: Number) -> Bool[np.ndarray, "..."]:
-    """N, the Goldilocks condition: r_min <= norm(theta_MLP)_F <= r_max. Definition 4.2.
-
-    Raises:
-        SettingError: r_min is negative or above r_max.
-    """
-    non_negative("r_min", r_min)
-    require(np.greater_equal(r_max, r_min), "r_max", r_max, f"at least r_min = {r_min}")
-    return np.asarray(np.greater_equal(norm, r_min) & np.less_equal(norm, r_max))
-
-
 @states("Definition 4.1 (2)")
 def structural_condition(
     attention: Float[np.ndarray, "*#batch pos"],
@@ -49,9 +37,6 @@ def structural_condition(
     """B_gamma: alpha_j >= gamma for every informative j. Definition 4.1, equation (2).
 
     One truth value per row of attention; the paper's condition holds where all do.
-
-    Raises:
-        SettingError: k * gamma is above 1, so that no attention could satisfy it.
     """
     _check_gamma(informative.sum(axis=-1), gamma)
     return np.asarray(np.where(informative, attention, np.inf).min(axis=-1) >= gamma)
@@ -66,9 +51,6 @@ def gamma_threshold(c_margin: Number, lipschitz_max: Number, spread: Number) -> 
             ``output_gap_from_margin``.
         lipschitz_max: L_max, the most that L_f can be under N.
         spread: Delta_emb.
-
-    Raises:
-        SettingError: an argument is not above 0.
     """
     positive("c_margin", c_margin)
     positive("lipschitz_max", lipschitz_max)
@@ -82,9 +64,6 @@ def output_gap_from_margin(logit_margin: Number) -> Result:
 
     If each of two inputs of different class has its own class above the other's by the
     margin, then their logits differ by this much.
-
-    Raises:
-        SettingError: the margin is negative.
     """
     non_negative("logit_margin", logit_margin)
     return np.sqrt(2.0) * np.asarray(logit_margin)
@@ -97,33 +76,9 @@ def pair_mass_required(c_margin: Number, lipschitz: Number, spread: Number) -> R
     The necessary condition, for each pair of different class that differs only at i. Use
     the L_f of the network at hand. B_gamma implies it with L_max in place of L_f, with a
     factor 2 to spare, but not with an L_f below L_max / 2.
-
-    Raises:
-        SettingError: an argument is not above 0.
     """
     positive("lipschitz", lipschitz)
     return gamma_threshold(c_margin, lipschitz, spread)
-
-
-@states("eq. (27)")
-def pair_condition(
-    mass: Number, mass_other: Number, c_margin: Number, lipschitz: Number, spread: Number
-) -> Bool[np.ndarray, "..."]:
-    """Whether alpha_i + alpha'_i >= c_margin / (L_f * Delta_emb). Equation (27).
-
-    Args:
-        mass: alpha_i.
-        mass_other: alpha'_i.
-        c_margin: the least norm(f(h) - f(h')).
-        lipschitz: L_f.
-        spread: Delta_emb.
-
-    Raises:
-        SettingError: a mass is negative, or another argument is not above 0.
-    """
-    non_negative("mass", mass)
-    non_negative("mass_other", mass_other)
-    return np.asarray(np.add(mass, mass_other) >= pair_mass_required(c_margin, lipschitz, spread))
 
 
 @states("Corollary 4.5 (3)")
@@ -139,9 +94,6 @@ def delta_necessary(k: int, gamma: Number) -> Result:
 
     Returns:
         The bound in nats; 0 at k * gamma = 1, where only the oracle is left.
-
-    Raises:
-        SettingError: k < 1, or gamma is not in (0, 1/k].
     """
     _check_gamma(k, gamma)
     return np.negative(np.log(np.multiply(k, gamma)))
@@ -154,9 +106,6 @@ def delta_sufficient(k: int, gamma: Number) -> Result:
     -(1/k) [log(k gamma) + (k - 1) log(k (1 - gamma) / (k - 1))]: the least divergence with
     one informative mass at gamma, all else shared by the others of I*. No larger number
     would do. At k = 1 the two deltas are the same.
-
-    Raises:
-        SettingError: k < 1, or gamma is not in (0, 1/k].
     """
     _check_gamma(k, gamma)
     others = 0.0

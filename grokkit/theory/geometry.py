@@ -20,19 +20,6 @@ from grokkit.theory._checks import Number, Result, mass_below_one, non_negative,
 from grokkit.theory.statements import states
 
 
-@states("eq. (12)")
-def common_rescaling(mass: Number, mass_other: Number) -> Result:
-    """The factor c with alpha'_j = c * alpha_j for every j != i. Equation (12).
-
-    c = (1 - alpha'_i) / (1 - alpha_i).
-
-    Raises:
-        SettingError: a mass is not in [0, 1).
-    """
-    _check_masses(mass, mass_other)
-    return np.subtract(1.0, mass_other) / np.subtract(1.0, mass)
-
-
 @states("eq. (13)")
 def rest_centroid(
     attention: Float[np.ndarray, "*#batch pos"],
@@ -47,9 +34,6 @@ def rest_centroid(
         attention: alpha.
         values: v.
         position: i.
-
-    Raises:
-        SettingError: alpha_i = 1, and there is no rest.
     """
     rest = np.delete(attention, position, axis=-1)
     # Summing the rest keeps digits that 1 - alpha_i would cancel when alpha_i is near 1.
@@ -66,11 +50,7 @@ def pooled_difference(
     value_other: Float[np.ndarray, "*batch embed"],
     centroid: Float[np.ndarray, "*batch embed"],
 ) -> Float[np.ndarray, "*batch embed"]:
-    """The closed form h - h' = alpha_i (v_i - m) - alpha'_i (v'_i - m). Equation (14).
-
-    Raises:
-        SettingError: a mass is not in [0, 1).
-    """
+    """The closed form h - h' = alpha_i (v_i - m) - alpha'_i (v'_i - m). Equation (14)."""
     _check_masses(mass, mass_other)
     return _column(mass) * (value - centroid) - _column(mass_other) * (value_other - centroid)
 
@@ -83,11 +63,7 @@ def pooled_difference_rearranged(
     value_other: Float[np.ndarray, "*batch embed"],
     centroid: Float[np.ndarray, "*batch embed"],
 ) -> Float[np.ndarray, "*batch embed"]:
-    """The same, as h - h' = alpha_i (v_i - v'_i) + (alpha_i - alpha'_i)(v'_i - m). (17).
-
-    Raises:
-        SettingError: a mass is not in [0, 1).
-    """
+    """The same, as h - h' = alpha_i (v_i - v'_i) + (alpha_i - alpha'_i)(v'_i - m). (17)."""
     _check_masses(mass, mass_other)
     change = np.subtract(mass, mass_other)
     return _column(mass) * (value - value_other) + _column(change) * (value_other - centroid)
@@ -103,12 +79,6 @@ def value_spread(
 
 
 @states("eqs. (16, 24)")
-def spread_from_radius(values: Float[np.ndarray, "item embed"]) -> float:
-    """Delta_emb without a centroid: 2R, R the longest value vector. Equation (24)."""
-    return float(2 * np.linalg.norm(values, axis=-1).max())
-
-
-@states("eqs. (16, 24)")
 def gap_upper_bound(mass: Number, mass_other: Number, spread: Number) -> Result:
     """norm(h - h') <= (alpha_i + alpha'_i) * Delta_emb: the bottleneck. Equations (16), (24).
 
@@ -116,9 +86,6 @@ def gap_upper_bound(mass: Number, mass_other: Number, spread: Number) -> Result:
         mass: alpha_i.
         mass_other: alpha'_i.
         spread: Delta_emb, at least norm(v_i - m) and norm(v'_i - m).
-
-    Raises:
-        SettingError: a mass is not in [0, 1), or the spread is negative.
     """
     _check_masses(mass, mass_other)
     non_negative("spread", spread)
@@ -138,9 +105,6 @@ def gap_lower_bound(mass: Number, mass_other: Number, separation: Number, spread
         mass_other: alpha'_i.
         separation: xi, at most norm(v_i - v'_i), equation (11).
         spread: Delta_emb.
-
-    Raises:
-        SettingError: a mass is not in [0, 1), or a distance is negative.
     """
     _check_masses(mass, mass_other)
     non_negative("separation", separation)
@@ -161,39 +125,12 @@ def squared_gap_terms(
 
     With u = v - m and w = v' - m: a b norm(u - w)^2 and (a - b)(a norm(u)^2 - b norm(w)^2). The
     second is negative when the input with the larger mass has the smaller a norm(u)^2.
-
-    Raises:
-        SettingError: a mass is not in [0, 1).
     """
     _check_masses(mass, mass_other)
     u, w = value - centroid, value_other - centroid
     moments = np.multiply(mass, (u * u).sum(-1)) - np.multiply(mass_other, (w * w).sum(-1))
     first = np.multiply(mass, mass_other) * ((u - w) ** 2).sum(-1)
     return np.asarray(first), np.asarray(np.subtract(mass, mass_other) * moments)
-
-
-@states("eqs. (20, 21)")
-def gap_lower_bound_squared(
-    mass: Number, mass_other: Number, separation: Number, second_term: Number
-) -> Result:
-    """The bounds that follow from the exact identity. Equations (20) and (21).
-
-    sqrt(a b) xi where the second term of (19) is >= 0; else sqrt(a b xi^2 - abs(second term)),
-    and 0 where that radicand is negative: nothing is known there.
-
-    Args:
-        mass: a = alpha_i.
-        mass_other: b = alpha'_i.
-        separation: xi, at most norm(v_i - v'_i).
-        second_term: the second of ``squared_gap_terms``.
-
-    Raises:
-        SettingError: a mass is not in [0, 1), or the separation is negative.
-    """
-    _check_masses(mass, mass_other)
-    non_negative("separation", separation)
-    radicand = np.multiply(mass, mass_other) * np.square(separation) + np.minimum(second_term, 0.0)
-    return np.sqrt(np.maximum(radicand, 0.0))
 
 
 def _check_masses(mass: Number, mass_other: Number) -> None:

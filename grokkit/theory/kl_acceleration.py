@@ -26,22 +26,6 @@ from grokkit.theory.attention import log_softmax, softmax
 from grokkit.theory.statements import states
 
 
-@states("eq. (6)")
-def penalised_loss(loss: Number, divergence: Number, kl_strength: Number) -> Result:
-    """L_CE + beta * E_x KL(alpha* || alpha(x)). Equation (6).
-
-    Args:
-        loss: the mean cross-entropy.
-        divergence: the mean divergence.
-        kl_strength: beta, 0 or more.
-
-    Raises:
-        SettingError: the strength is negative.
-    """
-    non_negative("kl_strength", kl_strength)
-    return np.add(loss, np.multiply(kl_strength, divergence))
-
-
 @states("eq. (45)")
 def kl_score_gradient(
     oracle: Float[np.ndarray, "*#batch pos"],
@@ -52,33 +36,9 @@ def kl_score_gradient(
 
     Per example and head; a mean over N examples or H heads divides it by N or H. The
     gradient of the penalised loss is this plus the task's gradient, (8).
-
-    Raises:
-        SettingError: the strength is negative.
     """
     non_negative("kl_strength", kl_strength)
     return kl_strength * (attention - oracle)
-
-
-@states("eq. (45)")
-def kl_score_gradient_relu(
-    oracle: Float[np.ndarray, "*#batch pos"],
-    scores: Float[np.ndarray, "*#batch pos"],
-    kl_strength: Scalar,
-) -> Float[np.ndarray, "*batch pos"]:
-    """The same for normalised ReLU attention: beta (alpha_j - alpha*_j) / l_j, 0 if l_j <= 0.
-
-    Raises:
-        SettingError: the strength is negative, or an informative position has no positive
-            score: the divergence is infinite there and has no gradient that could help.
-    """
-    non_negative("kl_strength", kl_strength)
-    needed = np.where(oracle > 0, scores, np.inf)
-    require(needed > 0, "scores", needed, "a positive score wherever the oracle is positive")
-    live = scores > 0
-    attention = np.maximum(scores, 0.0)
-    attention = attention / attention.sum(axis=-1, keepdims=True)
-    return np.where(live, kl_strength * (attention - oracle) / np.where(live, scores, 1.0), 0.0)
 
 
 class KLFlow(NamedTuple):
@@ -118,9 +78,6 @@ def kl_flow(
         kl_rate: beta~, 0 or more.
         times: when to report; increasing, the first 0 or more.
         gram: G, or none for the ideal flow.
-
-    Raises:
-        SettingError: a negative rate, or times that are not increasing.
     """
     from scipy.integrate import solve_ivp
 
@@ -148,34 +105,6 @@ def kl_flow(
     return KLFlow(times, scores, np.exp(log_attention), gaps @ oracle[support])
 
 
-@states("eq. (48)")
-def divergence_velocity(
-    oracle: Float[np.ndarray, "*#batch pos"],
-    attention: Float[np.ndarray, "*#batch pos"],
-    kl_rate: Scalar,
-) -> Float[np.ndarray, "*batch"]:
-    """dD/dt = -rate norm(alpha - alpha*)^2 along the ideal flow. Equations (46), (48).
-
-    Raises:
-        SettingError: the rate is negative.
-    """
-    non_negative("kl_rate", kl_rate)
-    return np.asarray(-kl_rate * ((attention - oracle) ** 2).sum(axis=-1))
-
-
-@states("eq. (49)")
-def quadratic_divergence(
-    oracle: Float[np.ndarray, "*#batch pos"], attention: Float[np.ndarray, "*#batch pos"]
-) -> Float[np.ndarray, "*batch"]:
-    """D to second order, (1/2) sum_j (alpha_j - alpha*_j)^2 / alpha*_j. Equation (49).
-
-    Raises:
-        SettingError: the oracle has a zero: the expansion needs full support.
-    """
-    require(oracle > 0, "oracle", oracle, "above 0 everywhere (full support)")
-    return np.asarray(((attention - oracle) ** 2 / oracle).sum(axis=-1) / 2)
-
-
 @states("eq. (50)")
 def pl_constant_claimed(oracle: Float[np.ndarray, "*batch pos"]) -> Float[np.ndarray, "*batch"]:
     """2 mu, mu the least positive alpha*_j, in the claim norm(delta)^2 >= 2 mu D. (50).
@@ -197,23 +126,6 @@ def pl_constant(
     return np.asarray(2 * np.minimum(oracle, attention).min(axis=-1))
 
 
-@states("corrected (51, 52)")
-def late_rate(oracle: Float[np.ndarray, " pos"], kl_rate: Scalar) -> float:
-    """The exponential rate of D near the oracle: 2 rate lambda_2(diag(alpha*) - alpha* alpha*^T).
-
-    lambda_2 is the second smallest eigenvalue of the softmax Jacobian (the smallest, 0,
-    belongs to a common shift of all scores). At least 2 mu rate for a full oracle; 0 for a
-    sparse one, which has no exponential rate. The corrected (51).
-
-    Raises:
-        SettingError: fewer than 2 positions, or a negative rate.
-    """
-    require(oracle.size >= 2, "oracle", oracle.size, "at least 2 positions")
-    non_negative("kl_rate", kl_rate)
-    jacobian = np.diag(oracle) - np.outer(oracle, oracle)
-    return float(2 * kl_rate * max(np.linalg.eigvalsh(jacobian)[1], 0.0))
-
-
 @states("eqs. (51, 52)")
 def divergence_claimed(
     times: Number, divergence0: Number, oracle: Float[np.ndarray, " pos"], kl_rate: Scalar
@@ -221,9 +133,6 @@ def divergence_claimed(
     """D_0 exp(-2 mu rate t), in nats: the claimed bound on D(t). Equations (51), (52).
 
     Fails at once from a uniform start with a sparse oracle, and in the end from any start.
-
-    Raises:
-        SettingError: the rate is negative.
     """
     non_negative("kl_rate", kl_rate)
     decay = pl_constant_claimed(oracle) * kl_rate
@@ -240,9 +149,6 @@ def time_claimed(divergence0: Number, delta: Number, kl_rate: Number) -> Result:
         divergence0: D_0.
         delta: the threshold, such as ``decoupling.delta_necessary``.
         kl_rate: beta~.
-
-    Raises:
-        SettingError: an argument is not above 0.
     """
     positive("divergence0", divergence0)
     positive("delta", delta)

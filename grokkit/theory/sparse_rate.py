@@ -33,9 +33,6 @@ def kappa_guaranteed(length: int, k: int) -> float:
 
     From the geometric mean of the informative masses, which is at least their smallest,
     and from the mass that is missing there being spread over all other positions.
-
-    Raises:
-        SettingError: not 1 <= k <= T, or T < 2.
     """
     _check_sizes(length, k)
     return length / ((length - 1) * k**2)
@@ -43,11 +40,7 @@ def kappa_guaranteed(length: int, k: int) -> float:
 
 @states("corrected (50)")
 def kappa_uniform(length: int, k: int) -> float:
-    """Kappa = T / (k (T - k)), exact for attention uniform inside I* and outside it.
-
-    Raises:
-        SettingError: not 1 <= k < T: without distractors the law is exponential.
-    """
+    """Kappa = T / (k (T - k)), exact for attention uniform inside I* and outside it."""
     _check_sizes(length, k)
     require(k < length, "k", k, f"below the length {length}")
     return length / (k * (length - k))
@@ -60,9 +53,6 @@ def squared_gap_bound(divergence: Number, kappa: Number) -> Result:
     Args:
         divergence: D = KL(alpha* || alpha), in nats.
         kappa: from ``kappa_guaranteed`` (a bound) or ``kappa_uniform`` (equality).
-
-    Raises:
-        SettingError: the divergence is negative or kappa is not above 0.
     """
     non_negative("divergence", divergence)
     positive("kappa", kappa)
@@ -81,9 +71,6 @@ def sparse_divergence(times: Number, divergence0: Number, kappa: Number, kl_rate
         divergence0: D_0, above 0.
         kappa: one of the two kappas.
         kl_rate: beta~, 0 or more.
-
-    Raises:
-        SettingError: an argument is outside its range.
     """
     from scipy.special import wrightomega  # y + log y = z is what this function solves
 
@@ -105,9 +92,6 @@ def sparse_time(divergence0: Number, delta: Number, kappa: Number, kl_rate: Numb
     Replaces (7) and (53): the longest wait with ``kappa_guaranteed``, the wait itself with
     ``kappa_uniform`` from a uniform start. About 1 / (delta kappa rate) for a small delta, where
     the paper has log(D_0 / delta) / rate. 0 where D_0 is already at or below delta.
-
-    Raises:
-        SettingError: an argument is not above 0.
     """
     positive("kappa", kappa)
     positive("kl_rate", kl_rate)
@@ -120,11 +104,7 @@ def sparse_time(divergence0: Number, delta: Number, kappa: Number, kl_rate: Numb
 
 @states("corrected (51, 52)")
 def late_divergence(times: Number, length: int, k: int, kl_rate: Number) -> Result:
-    """K (T - k) / (T rate t), in nats: what D becomes from any start. Replaces (51).
-
-    Raises:
-        SettingError: not 1 <= k < T, or a time or rate not above 0.
-    """
+    """K (T - k) / (T rate t), in nats: what D becomes from any start. Replaces (51)."""
     positive("times", times)
     positive("kl_rate", kl_rate)
     return 1 / (kappa_uniform(length, k) * np.multiply(kl_rate, times))

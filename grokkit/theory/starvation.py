@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from grokkit.theory._checks import Number, Result, non_negative, require
+from grokkit.theory._checks import Number, Result, non_negative
 from grokkit.theory.attention import pooled, relu_attention
 from grokkit.theory.statements import states
 
@@ -59,9 +59,6 @@ def output_gradient_bounds(loss: Number) -> OutputGradientBounds:
 
     Args:
         loss: L, per example, in nats.
-
-    Raises:
-        SettingError: the loss is negative.
     """
     non_negative("loss", loss)
     miss = -np.expm1(np.negative(loss))  # 1 - p_y without cancellation
@@ -84,9 +81,6 @@ def pooled_jacobian_relu(
     """dh/dl_j = 1[l_j > 0] (v_j - h) / sum relu(l) for normalised ReLU attention.
 
     The weight has no upper bound: it grows as the scores shrink, and (4) can fail.
-
-    Raises:
-        SettingError: a row has no positive score.
     """
     h = pooled(relu_attention(scores), values)
     weight = (scores > 0) / np.maximum(scores, 0.0).sum(axis=-1, keepdims=True)
@@ -102,14 +96,11 @@ def score_gradient_bound(
     Softmax attention only.
 
     Args:
-        loss: L_CE of one example, in nats. For the gradient of a batch mean see
-            ``batch_mean_root_loss``.
+        loss: L_CE of one example, in nats. For the gradient of a batch mean mean(sqrt(L))^2, or
+            the mean loss, which is looser by Jensen's inequality.
         lipschitz: L_f, or a bound on it.
         value_matrix_norm: norm(W_V)_op, W_O folded in where there is one.
         embedding_norm: the largest norm(e_j); the paper's embeddings have norm 1.
-
-    Raises:
-        SettingError: an argument is negative.
     """
     for field, value in (
         ("lipschitz", lipschitz),
@@ -134,9 +125,6 @@ def score_gradient_bound_by_position(
         loss: L_CE per example.
         lipschitz: L_f.
         jacobian: dh/dl, from ``pooled_jacobian`` or ``pooled_jacobian_relu``.
-
-    Raises:
-        SettingError: the loss or the Lipschitz constant is negative.
     """
     return _by_position(output_gradient_bounds(loss).pinsker, lipschitz, jacobian)
 
@@ -151,28 +139,8 @@ def score_gradient_bound_linear(
         loss: L_CE per example.
         lipschitz: L_f.
         jacobian: dh/dl, from ``pooled_jacobian`` or ``pooled_jacobian_relu``.
-
-    Raises:
-        SettingError: the loss or the Lipschitz constant is negative.
     """
     return _by_position(output_gradient_bounds(loss).linear, lipschitz, jacobian)
-
-
-@states("Lemma 5.1 (4)")
-def batch_mean_root_loss(
-    losses: Float[np.ndarray, "*batch example"],
-) -> Float[np.ndarray, "*batch"]:
-    """The loss to put into (4) for the gradient of a batch mean: mean(sqrt(L))^2.
-
-    (4) is per example; averaging it leaves mean(sqrt(L)), which is at most sqrt(mean(L)) by
-    Jensen. So putting the mean loss into (4) is valid too, and looser.
-
-    Raises:
-        SettingError: a loss is negative, or the batch is empty.
-    """
-    require(losses.shape[-1] > 0, "losses", losses.shape[-1], "at least one example")
-    non_negative("losses", losses)
-    return np.asarray(np.sqrt(losses).mean(axis=-1) ** 2)
 
 
 def _by_position(output_gradient: Number, lipschitz: Number, jacobian: np.ndarray) -> np.ndarray:

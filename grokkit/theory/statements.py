@@ -6,8 +6,9 @@ Each function names its statements once, in the decorator :func:`states`. The ma
 A statement is named as in arXiv 2605.15787. "corrected" names what replaces a statement that
 fails; "counter to" names a constructed example on which a reading of it fails.
 
-Not here, since no formula carries them: Assumption C.1 (B_gamma and N suffice), and the
-four phases of Section 5.1, whose borders are a rule about measured curves.
+Here is what lessons, exercises and diagnostics compute. Not here are steps of proofs and plain
+definitions, such as (6), (12), (48) and N; and, since no formula carries them, Assumption C.1
+(B_gamma and N suffice) and the four phases of Section 5.1.
 """
 
 from collections.abc import Callable, Mapping

@@ -31,9 +31,6 @@ def logit_variance_bound(
         query_norm: norm(e_q).
         embedding_norm: the largest norm(e_j).
         d_head: the width of a head.
-
-    Raises:
-        SettingError: a norm is negative or the width is not above 0.
     """
     positive("d_head", d_head)
     for field, value in (

@@ -24,19 +24,3 @@ Single steps: :func:`prune` and :func:`save_ticket`, then
 from grokkit.engine.ticket import Ticket, TicketError, load_ticket, save_ticket
 from grokkit.tickets.comparison import ARMS, Matched, bayesian, matched
 from grokkit.tickets.pruning import Pruning, draw, prunable, prune, shuffled
-
-__all__ = [
-    "ARMS",
-    "Matched",
-    "Pruning",
-    "Ticket",
-    "TicketError",
-    "bayesian",
-    "draw",
-    "load_ticket",
-    "matched",
-    "prunable",
-    "prune",
-    "save_ticket",
-    "shuffled",
-]

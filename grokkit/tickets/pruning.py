@@ -10,14 +10,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
-import torch
 from torch import Tensor
 
+from grokkit import core
 from grokkit.engine import KLPrior, RunSpec, Trainer, save_weights
 from grokkit.engine.ticket import Ticket
 from grokkit.errors import check_choice, check_fraction, refuse
 from grokkit.model import QK_WEIGHTS, Layout, Parameters, of_kinds
-from grokkit.seeding import generator
 
 Scope = Literal["layer", "global"]
 Which = Literal["all", "all_but_scores", "mlp"]
@@ -89,16 +88,10 @@ def prune(spec: RunSpec, weights: Parameters, how: Pruning | None = None) -> Tic
     how = how or Pruning()
     if weights.runs != 1:
         refuse("weights", f"{weights.runs} runs", "the weights of one run")
-    size = {name: weights[name][0].detach().abs() for name in prunable(weights.layout, how.pruned)}
-    if not all(bool(one.isfinite().all()) for one in size.values()):
+    pruned = {name: weights[name][0].detach() for name in prunable(weights.layout, how.pruned)}
+    if not all(bool(one.isfinite().all()) for one in pruned.values()):
         refuse("weights", "weights that are not finite", "the weights of a run that went well")
-    if how.scope == "layer":
-        kept = {name: _largest(one.flatten(), how.sparsity) for name, one in size.items()}
-    else:
-        whole = _largest(torch.cat([one.flatten() for one in size.values()]), how.sparsity)
-        parts = whole.split([one.numel() for one in size.values()])
-        kept = dict(zip(size, parts, strict=True))
-    kept = {name: kept[name].view_as(one) for name, one in size.items()}
+    kept = core.prune(pruned, how.sparsity, how.scope).kept
     origin = {"spec": spec.to_dict(), "pruning": asdict(how), "mask": "magnitude"}
     return Ticket(kept, _initial(spec) if how.start == "rewound" else None, origin)
 
@@ -110,10 +103,7 @@ def shuffled(ticket: Ticket, seed: int) -> Ticket:
         ticket: the ticket that it shall be compared with; initial weights stay the same.
         seed: names the places.
     """
-    kept = {}
-    for name, mask in ticket.kept.items():
-        order = torch.randperm(mask.numel(), generator=generator(seed, f"ticket/{name}"))
-        kept[name] = mask.flatten()[order].view_as(mask)
+    kept = core.shuffled(core.Ticket(ticket.kept), seed).kept
     origin = {**ticket.origin, "mask": "random", "mask_seed": seed}
     return Ticket(kept, ticket.initial, origin)
 
@@ -130,14 +120,6 @@ def draw(spec: RunSpec, path: str | Path) -> Path:
     trainer = Trainer([spec])
     trainer.advance()
     return save_weights(trainer, path)
-
-
-def _largest(values: Tensor, sparsity: float) -> Tensor:
-    """All but a share of the values, the smallest: a mask."""
-    count = round(sparsity * values.numel())
-    kept = torch.ones_like(values, dtype=torch.bool)
-    kept[values.argsort(stable=True)[:count]] = False
-    return kept
 
 
 def _initial(spec: RunSpec) -> Mapping[str, Tensor]:

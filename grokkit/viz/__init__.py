@@ -7,16 +7,19 @@ no open windows, nothing to close.
 """
 
 from grokkit.viz.attention import mass_bars
+from grokkit.viz.claims_map import claims_map
 from grokkit.viz.curves import Line, lines, seed_curves
 from grokkit.viz.one_run import four_panels, headline, signals_of_a_run
 from grokkit.viz.rows import row_figure
 from grokkit.viz.style import LOOKS, Look, Picture, png, style
+from grokkit.viz.wait_parts import wait_parts
 
 __all__ = [
     "LOOKS",
     "Line",
     "Look",
     "Picture",
+    "claims_map",
     "four_panels",
     "headline",
     "lines",
@@ -26,4 +29,5 @@ __all__ = [
     "seed_curves",
     "signals_of_a_run",
     "style",
+    "wait_parts",
 ]

@@ -1,4 +1,4 @@
-"""The line in each notebook's first cell: it installs on Colab and does nothing elsewhere."""
+"""The line of each notebook that installs on Colab; it does nothing elsewhere."""
 
 import sys
 import types
@@ -7,13 +7,11 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from grokkit.classroom import colab
+from grokkit.classroom import colab, notebooks
 
 ROOT = Path(__file__).parents[2]
-NOTEBOOKS = [
-    *sorted((ROOT / "course").glob("*.ipynb")),
-    *sorted((ROOT / "exercises").glob("*.ipynb")),
-]
+LESSONS = sorted((ROOT / "course").glob("**/[0-9]*.ipynb"))
+EXERCISES = sorted((ROOT / "exercises").glob("*.ipynb"))
 
 
 @pytest.fixture
@@ -23,8 +21,20 @@ def source(tmp_path: Path) -> Path:
     return tmp_path / "course" / "01_lesson.py"
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: f"{path.parent.name}/{path.name}")
-def test_every_notebook_begins_with_it(path: Path):
+def name_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=name_of)
+def test_every_lesson_ends_with_it_folded_away(path: Path):
+    *before, last = nbformat.read(path, as_version=4).cells
+    assert last.source.splitlines()[1:] == [colab.line(path)]
+    assert last.metadata.jupyter.source_hidden and not last.outputs
+    assert not any("google.colab" in cell.source for cell in before)
+
+
+@pytest.mark.parametrize("path", EXERCISES, ids=name_of)
+def test_every_exercise_begins_with_it(path: Path):
     cells = nbformat.read(path, as_version=4).cells
     first = next(cell.source for cell in cells if cell.cell_type == "code")
     assert first.splitlines()[0] == colab.line(path)
@@ -51,6 +61,10 @@ def test_outside_of_a_checkout_there_is_none(source: Path):
     assert colab.line(source) == ""
 
 
+def test_evidence_takes_it_from_the_same_checkout(source: Path):
+    assert colab.line(source.parent / "evidence" / source.name) == colab.line(source) != ""
+
+
 def test_without_a_repository_it_says_what_to_do(
     source: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
@@ -59,8 +73,12 @@ def test_without_a_repository_it_says_what_to_do(
     assert "%pip install the course" in capsys.readouterr().out
 
 
-def test_the_line_can_be_taken_out_again(source: Path):
-    text = f"{colab.line(source)}\nimport torch\ntorch.ones(2)"
-    assert (
-        colab.without(text) == colab.without(colab.without(text)) == "import torch\ntorch.ones(2)"
-    )
+def test_another_repository_needs_no_new_run_of_the_lessons(source: Path):
+    source.write_text("# %%\n1 + 1\n")
+    folder, project = source.parent, source.parents[1] / "pyproject.toml"
+    notebooks.build(folder)
+    project.write_text('[project.urls]\nRepository = "https://example.org/a/grokkit"\n')
+    (line,) = notebooks.check(folder)
+    assert "cell 2 line 2 is" in line
+    notebooks.build(folder, execute=False)
+    assert notebooks.check(folder) == []

@@ -41,6 +41,7 @@ from grokkit.classroom.grading.walls import Limits
 from grokkit.cli import main
 from grokkit.errors import SettingError
 from grokkit.tasks import ModularAddition
+from tests.classroom.attacks import ATTEMPTS, FORGED, FRAMES, HOSTILE, OBJECTS, TREES, TRICKS
 
 ROOT = Path(__file__).parents[2]
 EXERCISES = ROOT / "exercises"
@@ -89,17 +90,8 @@ def graded_alone(box: Sandbox, made: nbformat.NotebookNode | bytes) -> dict[str,
 
 # --- a class ------------------------------------------------------------------------------
 
+(RIGHT,) = [cell.source for cell in notebook().cells if cell.id == "ex_1_2-answer"]
 WRONG = "def kl_to_oracle(attention, informative): return 0.0"
-HOSTILE = {
-    "hangs": ("import signal; signal.signal(signal.SIGXCPU, signal.SIG_IGN)\nwhile True: pass"),
-    "leaves": "import os; os._exit(0)",
-    "kills itself": "import os; os.kill(os.getpid(), 9)",
-    "speaks out of turn": "import os\nfor n in range(3, 50):\n"
-    "  try: os.write(n, b'x' * 99)\n  except OSError: pass",
-    "noisy": f"for _ in range(10**4): print('x' * 10**4)\n{'k' * 100_000} = 1\n"
-    "def kl_to_oracle(a, i): raise ValueError('x' * 10**6)",
-}
-"""Each stands where the answer to 1.2 is asked for; the other answers are right."""
 
 
 def colab() -> nbformat.NotebookNode:
@@ -161,7 +153,10 @@ def class_of_many(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "untouched": notebook(solve=False),
         "wrong once": notebook(ex_1_2__answer=WRONG),
         "wrong and cut": cut,
-        **{name: notebook(ex_1_2__answer=code) for name, code in HOSTILE.items()},
+        **{
+            name: notebook(ex_1_2__answer=code.replace("{right}", RIGHT))
+            for name, code in HOSTILE.items()
+        },
     }
     for name, made in students.items():
         (folder / name).mkdir()
@@ -235,17 +230,21 @@ def test_what_was_not_run_is_listed(graded: list[dict[str, str]]):
     for what in ("%matplotlib", "%pip", "!nvidia-smi", "google", "seaborn", "!ls", "input("):
         assert what in told
     told = {row["student"]: row["feedback"] for row in graded if row["outcome"] == "not read"}
-    assert set(told) == {"script"}
+    assert set(told) == {"script"} and "hand that in" in told["script"]
+    assert outcomes(graded, "script") == ["not read"] * len(NAMES)
 
 
 @pytest.mark.parametrize(
     ("student", "wanted"),
     [
         ("wrong and cut", ["correct", "correct", "wrong", "correct", "correct"]),
-        ("hangs", ["correct", *["stopped"] * 4]),
-        ("leaves", ["correct", *["stopped"] * 4]),
-        ("kills itself", ["correct", *["stopped"] * 4]),
-        ("speaks out of turn", ["correct", *["stopped"] * 4]),
+        ("hangs", ["correct", "stopped", *["correct"] * 3]),
+        ("leaves", ["correct", "stopped", *["correct"] * 3]),
+        ("kills itself", ["correct", "stopped", *["correct"] * 3]),
+        ("speaks out of turn", ["correct", "stopped", *["correct"] * 3]),
+        ("folders without end", ["correct", "not attempted", *["correct"] * 3]),
+        ("loops when called", ["correct", "stopped", *["correct"] * 3]),
+        ("loops below", ["correct"] * 5),
         ("noisy", ["correct", "raised", *["correct"] * 3]),
         ("no json", ["unreadable"] * len(NAMES)),
         ("deep", ["unreadable"] * len(NAMES)),
@@ -260,9 +259,12 @@ def test_the_hostile_cost_themselves_points_and_nobody_else_anything(
 
 def test_why_a_notebook_was_stopped_is_told_and_not_at_length(graded: list[dict[str, str]]):
     told = {(row["student"], row["exercise"]): row["feedback"] for row in graded}
-    assert told["leaves", "ex_1_2"] == "its process ended by itself"
-    assert told["no json", "ex_1_1"].startswith("JSONDecodeError")
-    assert told["huge", ""].startswith("1,099,511,627,776 bytes; allowed")
+    assert told["leaves", "ex_1_2"] == "a line of its cell had to be left out"
+    assert "`import os; os._exit(0)  # kl_to_oracle`), as it stopped" in told["leaves", ""]
+    assert told["loops when called", "ex_1_2"] == "it computed for more than 10 s"
+    assert "`while True: pass`), as it stopped the notebook: it computed" in told["loops below", ""]
+    assert told["no json", "ex_1_1"].startswith("this file is no notebook, or was cut short (JSON")
+    assert told["huge", ""].startswith("this file is not read: 1,099,511,627,776 bytes")
     assert max(map(len, told.values())) <= LONGEST_FEEDBACK
 
 
@@ -283,7 +285,7 @@ def test_the_report_has_a_line_and_a_page_for_each_student(
     assert lines["Colab"]["ID"] == "2"
     assert lines["Nobody, Nora"][roster.STATUS] == "not handed in"
     assert lines["zipped"][roster.STATUS] == "not in the roster; handed in"
-    page = (folder / "feedback" / "wrong once.md").read_text()
+    page = (folder / "feedback" / "wrong once, 3.md").read_text()
     assert "9 of 11 points" in page and "Exercise 1.2: wrong, 0 of 2" in page
 
 
@@ -307,8 +309,9 @@ def test_a_rerun_marks_only_what_has_changed(
         return len(again), rows
 
     assert rerun()[0] == 0 and out.read_text() == before
-    # What was stopped is tried again with other limits: four notebooks.
-    assert rerun(seconds=11)[0] == 4
+    # What was stopped is tried again with other limits.
+    stopped = {line["notebook"] for line in graded if line["outcome"] == "stopped"}
+    assert rerun(seconds=11)[0] == len(stopped) > 1
     out.write_text(before)
 
     changed = class_of_many / "untouched" / f"{STEM}.ipynb"
@@ -334,56 +337,6 @@ def test_a_rerun_marks_only_what_has_changed(
 
 
 # --- what a student's process is kept from ------------------------------------------------
-
-ATTEMPTS = {
-    "the solutions": f"open({str(ROOT / 'solutions' / '01_sparse_tasks.py')!r}).read()",
-    "the tests": f"os.listdir({str(ROOT / 'tests')!r})",
-    "the expected answers": "import_module('grokkit.classroom.checks.chapter_01')",
-    "their source": f"open({str(walls.PACKAGE / 'classroom' / 'checks' / 'chapter_01.py')!r})",
-    "their bytecode": f"os.listdir({str(walls.PACKAGE / 'classroom/checks/__pycache__')!r})",
-    "uncovering them": f"unmount({str(walls.PACKAGE / 'classroom' / 'checks')!r})",
-    "a mount": "mount()",
-    "the exercises' makers": "import_module('grokkit.classroom.exercises.source')",
-    "a web site": "socket.create_connection(('1.1.1.1', 80), 1)",
-    "the machine's own ports": "socket.create_connection(('127.0.0.1', PORT), 1)",
-    "a name": "socket.getaddrinfo('python.org', 80)",
-    "a raw socket": "socket.socket(socket.AF_INET, socket.SOCK_RAW, 1)",
-    "an abstract socket": "socket.socket(socket.AF_UNIX).connect('\\0grokkit-test')",
-    "another program": "subprocess.run(['/bin/ls'])",
-    "a program of Python's": "subprocess.run([sys.executable, '-c', '1'])",
-    "a shell": "1 / (os.system('true') == 0)",
-    "a process": "os.fork()",
-    "a pool": "multiprocessing.Pool(2)",
-    "the supervisor": "os.kill(SUPERVISOR, 9)",
-    "everybody": "os.kill(-1, 9)",
-    "processes of others": "1 / (len([p for p in os.listdir('/proc') if p.isdigit()]) > 2)",
-    "memory of others": "open('/proc/1/mem', 'rb').read(1)",
-    "the teacher's environment": "os.environ['GROKKIT_TEST_SECRET']",
-    "the environment of process 1": "1 / (b's3cret' in open('/proc/1/environ', 'rb').read())",
-    "its limits": "resource.setrlimit(resource.RLIMIT_CPU, (-1, -1))",
-    "its niceness": "os.nice(-5)",
-    "root": "os.setuid(0)",
-    "another group": "os.setgroups([0])",
-    "a file of the package": f"open({grokkit.__file__!r}, 'a')",
-    "the package's mode": f"os.chmod({str(walls.PACKAGE)!r}, 0o777)",
-    "the libraries' mode": "os.chmod(os.__file__, 0o777)",
-    "a library": "open(torch.__file__, 'a')",
-    "the user's files": f"os.listdir({str(Path.home() / '.ssh')!r})",
-    "the teacher's key": "open(KEY).read()",
-    "the hand-ins": "os.listdir(FOLDER)",
-    "another hand-in": "os.chmod(FOLDER, 0)",
-    "passwords": "open('/etc/passwd').read()",
-    "the root folder": "open('/left_behind', 'w')",
-    "the shared memory": "open('/dev/shm/x', 'w')",
-    "devices": "os.mknod('/tmp/sda', 0o60666, os.makedev(8, 0))",
-    "the kernel": "open('/proc/sys/kernel/core_pattern', 'w')",
-    "a huge file": "open('big', 'wb').truncate(2**40)",
-    "the disk": "[open(f'f{n}', 'wb').write(bytes(2**20)) for n in range(200)]",
-    "the memory": "bytearray(10**10)",
-    "a lot of open files": "[open('/dev/null') for _ in range(10**4)]",
-    "a locked trap": "os.mkfifo('/tmp/../pipe')",
-}
-"""What would be harm if it came to its end."""
 
 
 def test_a_students_process_reaches_nothing(
@@ -420,47 +373,6 @@ def test_a_students_process_reaches_nothing(
 
 
 # --- points without work ------------------------------------------------------------------
-
-TRICKS = {
-    "the judge's class": "import grokkit.classroom.checks.exercise as e\n"
-    "e.Exercise.judge = e.Exercise.__call__ = lambda self, *a: 'correct'",
-    "the check": "check = lambda *a: 'correct'",
-    "the check's module": "import grokkit.classroom\ngrokkit.classroom.check = lambda *a: True",
-    "a recorder": "import grokkit.classroom.checks.expect as x\nx.alike = lambda *a: True",
-    "the wire": "import grokkit.classroom.grading.peer as p\n"
-    "p.called = lambda f, a, k: ((a, k), [])",
-    "the codec": "import grokkit.classroom.grading.peer as p\n"
-    "p.encode = lambda *a: {'is': 'equal'}",
-    "numpy": "import numpy\nnumpy.allclose = lambda *a, **k: True",
-    "torch": "import torch\ntorch.allclose = torch.equal = lambda *a, **k: True",
-    "printed": 'print("ex_1_2: correct")\nprint(\'{"exercise": "ex_1_2", "outcome": "correct"}\')',
-    "a file": "open('grades.csv', 'w').write('me,ex_1_2,correct')",
-    "the error": "raise SystemExit('correct')",
-}
-"""Each is tried above four answers that are wrong."""
-
-OBJECTS = {
-    "equal to everything": "class E:\n  __eq__ = lambda s, o: True\n  __hash__ = lambda s: 1\n"
-    "answer = E()",
-    "a float that is": "class E(float):\n  __eq__ = lambda s, o: True\n"
-    "  __sub__ = lambda s, o: 0.0\n"
-    "  __hash__ = float.__hash__\nanswer = E(7)",
-    "a tensor that is": "import torch\nclass E(torch.Tensor):\n"
-    "  __torch_function__ = classmethod(lambda *a, **k: True)\n"
-    "answer = torch.ones(1).as_subclass(E)",
-    "an array that is": "import numpy as np\nclass E(np.ndarray):\n  __eq__ = lambda s, o: True\n"
-    "answer = np.ones(1).view(E)",
-    "nothing": "answer = float('nan')",
-    "a list in itself": "answer = []; answer.append(answer)",
-    "a printer": "class E:\n  def __repr__(self): raise SystemExit\nanswer = E()",
-    "a number of many digits": "answer = 10 ** 10_000",
-    "half a character": "answer = '\\ud800'",
-    "a great deal": "answer = 'x' * 40_000_000",
-    "a class": "answer = dict",
-    "a generator": "answer = (x for x in range(10**9))",
-    "a bomb": "answer = __import__('torch').zeros(1).expand(10**12)",
-}
-"""Each is what four functions return."""
 
 
 def wrong_answers(before: str, value: str) -> nbformat.NotebookNode:
@@ -617,10 +529,37 @@ def test_the_basic_walls_grade_too():
 
 
 def test_one_who_sleeps_is_ended_by_the_clock(monkeypatch: pytest.MonkeyPatch, box: Sandbox):
-    monkeypatch.setattr(Limits, "patience", 6)
-    marks = graded_alone(box, notebook(ex_1_2__answer="import time; time.sleep(10**6)"))
-    assert marks["ex_1_1"].outcome == "correct"
-    assert marks["ex_1_2"] == Mark("ex_1_2", "stopped", "it did not end within 6 s")
+    monkeypatch.setattr(Limits, "patience", 40)
+    code = "import time; time.sleep(10**6)  # kl_to_oracle"
+    marks = graded_alone(box, notebook(ex_1_2__answer=code))
+    assert [marks[name].outcome for name in NAMES] == ["correct", "stopped", *["correct"] * 3]
+    assert (
+        f"(`{code}`), as it stopped the notebook: it did not end within 40 s" in marks[""].feedback
+    )
+
+
+def test_a_notebook_that_stops_again_and_again_is_given_up(monkeypatch: pytest.MonkeyPatch):
+    runs: list[Any] = []
+
+    def run(self: Sandbox, notebook: bytes, orders: Any) -> tuple[list[dict[str, Any]], str]:
+        runs.append(list(orders["left_out"]))
+        gone = {"gone": "", "cell": 3, "statement": len(runs), "line": 1, "text": "f()"}
+        return [{"exercise": "ex_1_1", "outcome": "correct", "feedback": ""}, gone], "it left"
+
+    monkeypatch.setattr(Sandbox, "_run", run)
+    marks = Sandbox().grade(b"", {"ex_1_1": "", "ex_1_2": ""})
+    assert len(runs) == supervise.MOST_RUNS and runs[2] == [(3, 1), (3, 2)]
+    assert [mark.outcome for mark in marks] == ["correct", "stopped", "skipped"]
+    assert "stopped 8 times; the last time: it left" in marks[1].feedback
+
+
+def test_a_judge_that_has_ended_is_replaced(box: Sandbox):
+    assert {m.outcome for m in graded_alone(box, notebook()).values()} == {"correct"}
+    judge = box._judges[-1]
+    judge.process.kill()
+    judge.process.wait()
+    assert {m.outcome for m in graded_alone(box, notebook()).values()} == {"correct"}
+    assert box._judges[-1] is not judge
 
 
 # --- cells --------------------------------------------------------------------------------
@@ -642,7 +581,9 @@ def learner(monkeypatch: pytest.MonkeyPatch) -> Notebook:
         ("pip install a b\nx = 3", ["%pip install a b"]),
         ("!ls\nx = 3", ["!ls"]),
         ("y = !ls\nx = 3 + len(y)", ["!ls"]),
-        ("%%time\nx = 3", []),
+        ("%%time\nx = 3", ["%%time"]),
+        ("\n%%timeit -n 3\n!ls\nx = 3", ["%%timeit -n 3", "!ls"]),
+        ("%%capture out\nx = 3; out.show()", ["%%capture out"]),
         ("%time x = 3", []),
         ("x = 3\nint?", ["%pinfo int"]),
         ("import nobody.has.this as n; n.go().on; x = 3", ["import nobody (not installed here)"]),
@@ -668,6 +609,7 @@ def test_what_classes_use_does_no_harm(learner: Notebook, cell: str, skipped: li
     ("cell", "error"),
     [
         ("%%bash\nrm -rf /", ""),
+        ("%%time\n1 / 0", "ZeroDivisionError"),
         ("1 / 0", "ZeroDivisionError: division by zero"),
         ("raise SystemExit(1)", "SystemExit: 1"),
         ("while True: input()", "EOFError: nobody is there to answer"),
@@ -677,6 +619,14 @@ def test_what_classes_use_does_no_harm(learner: Notebook, cell: str, skipped: li
 )
 def test_a_cell_that_fails_says_so(learner: Notebook, cell: str, error: str):
     assert learner.run(cell).startswith(error) and learner.get("x") == (False, None)
+
+
+def test_a_statement_that_is_left_out_takes_nothing_else_with_it(learner: Notebook):
+    at: list[tuple[int, int]] = []
+    learner._before = at.append
+    assert learner.run("x = 1\nx = 2; y = 3\n\nz = x", without=[1]) == ""
+    assert [learner.get(name)[1] for name in "xyz"] == [1, 3, 1]
+    assert at == [(0, 1), (2, 2), (3, 4)]
 
 
 def cells(*found: dict[str, Any]) -> bytes:
@@ -783,7 +733,7 @@ def test_what_is_not_read_is_listed_and_a_zip_is_not_unpacked(tmp_path: Path):
         "mal": "a link",
         "ned_01.ipynb": "a link",
         "oda_01.ipynb": "no regular file",
-        "script.py": "no notebook (.ipynb)",
+        "script.py": "a script (.py); only the notebook (.ipynb) is read: hand that in",
     }
     read = {one.name: one for one in found if not one.why_not}
     slips = [one for one in found if one.name.startswith("slip.zip")]
@@ -859,18 +809,6 @@ def test_a_file_that_a_spreadsheet_saved_is_read(tmp_path: Path, how: str):
     report.write(path, rows)
     path.write_bytes(SPREADSHEETS[how](path.read_text(encoding="utf-8")))
     assert report.read(path, KEY) == rows
-
-
-FORGED: dict[str, Callable[[str], str]] = {
-    "another file": lambda text: "name,mark\nada,1\n",
-    "another student": lambda text: text.replace("ada", "mal"),
-    "another exercise": lambda text: text.replace("ex_1_1", "ex_1_2"),
-    "another notebook": lambda text: text.replace(",n,", ",m,"),
-    "another fingerprint": lambda text: text.replace("xd.", "xe."),
-    "no points": lambda text: text.replace(",2,2,", ",,2,"),
-    "a field too long": lambda text: text.replace("correct", "x" * 200_000),
-    "a column less": lambda text: text.replace("student,", "").replace("ada,", ""),
-}
 
 
 @pytest.mark.parametrize("how", FORGED)
@@ -961,8 +899,19 @@ def test_the_table_has_a_line_a_student_and_the_better_of_two_counts():
     assert roster.table(roster.students(rows)).splitlines() == [
         "student  total  points possible  chapter 01  chapter 02  status",
         "ada      3.5    4                2           1.5         handed in",
-        "ben      0      2                0           -           stopped",
+        "ben      0      4                0           -           stopped, chapter 02 missing",
     ]
+
+
+def test_of_equal_points_the_outcome_that_says_more_counts():
+    given = [
+        row("ada", "ex_1_1", 0, outcome="wrong", feedback="the cause"),
+        row("ada", "ex_1_1", 0, outcome="not read", notebook="also.py"),
+    ]
+    for rows in (given, given[::-1]):
+        (ada,) = roster.students(rows)
+        assert [one.feedback for one in ada.best] == ["the cause"]
+        assert ada.line()[roster.STATUS] == "handed in"
 
 
 # --- the roster ---------------------------------------------------------------------------
@@ -975,6 +924,9 @@ CANVAS = (
     "Student,ID,SIS User ID,SIS Login ID,Section\n    Points Possible,,,,\n"
     '"Lovelace, Ada",815,4711,alove,A\n"Byron, Ada",816,4712,abyron,A\n'
 )
+GROUPS = (
+    "Username;Group name;Surname;First name\nal1;blue;Lovelace;Ada\nab1;blue;Byron;Ada Augusta\n"
+)
 
 
 @pytest.mark.parametrize(
@@ -986,6 +938,15 @@ CANVAS = (
         (MOODLE, "byron", 1),
         (MOODLE, "zoe", 2),
         (MOODLE, "Zoe Muller-Ludenscheidt", 2),
+        (MOODLE, "Ada, Lovelace", 0),
+        (MOODLE, "Lovelace, Ada", 0),
+        (CANVAS, "Ada, Lovelace", 0),
+        (CANVAS, "Lovelace, Ada", 0),
+        (GROUPS, "Lovelace, Ada", 0),
+        (GROUPS, "ada_byron_late", 1),
+        (GROUPS, "al1-late", 0),
+        (MOODLE, "Zoe Smith", None),
+        (MOODLE, "Ben Lovelace", None),
         (MOODLE, "Ada", None),
         (MOODLE, "s4711", None),
         (CANVAS, "lovelaceada_815_99120_1", 0),
@@ -1021,7 +982,7 @@ def test_the_report_keeps_the_rosters_columns_and_its_pages_are_harmless(tmp_pat
     assert [(line["Student"], line[roster.TOTAL], line[roster.POSSIBLE]) for line in lines] == [
         ("Lovelace, Ada", "2", "4"),
         ("Byron, Ada", "", ""),
-        ("../../mal", "2", "2"),
+        ("../../mal", "2", "4"),
     ]
     pages = sorted(os.listdir(tmp_path / "report" / "feedback"))
     assert len(pages) == 2 and all("/" not in name for name in pages)
@@ -1133,30 +1094,7 @@ def test_a_spec_that_cannot_be_made_is_no_spec():
     assert isinstance(arrived, Opaque) and "epochs" in repr(arrived)
 
 
-@pytest.mark.parametrize(
-    "tree",
-    [
-        {},
-        [],
-        {"is": "exec"},
-        {"is": "array", "array": {"blob": 0, "dtype": "O", "shape": [1]}},
-        {"is": "array", "array": {"blob": 7, "dtype": "<f8", "shape": [1]}},
-        {"is": "array", "array": {"blob": 0, "dtype": "<f8", "shape": [10**12]}},
-        {"is": "spec", "name": "os:system", "parts": []},
-        {"is": "spec", "name": "grokkit.errors:SettingError", "parts": [["field", 1]]},
-        {"is": "spec", "name": "grokkit.runtime.executors:_Process", "parts": []},
-        {"is": "spec", "name": "RunSpec.__init__", "parts": []},
-        {"is": "spec", "name": "Registry", "parts": []},
-        {"is": "spec", "name": ["RunSpec"], "parts": []},
-        {"is": "dataclass", "name": "RunSpec", "parts": []},
-        {"is": "fraction", "parts": [1, 0]},
-        {"is": "complex", "parts": ["1+1j", 2]},
-        {"is": "range", "parts": [0, 1, 0]},
-        {"is": "generator", "state": {"blob": 0, "dtype": "|u1", "shape": [8]}},
-        {"is": "dtype", "name": "ones"},
-        {"is": "dict", "parts": [[{"is": "list", "parts": []}, 1]]},
-    ],
-)
+@pytest.mark.parametrize("tree", TREES)
 def test_what_nobody_encoded_is_refused(tree: Any):
     with pytest.raises(CodecError):
         decode(tree, [b"12345678"], lambda number, name, of: len)
@@ -1216,15 +1154,7 @@ def test_an_error_over_there_is_the_learners(pair: Peer):
     assert pair.ask("add")(1, 1) == 2
 
 
-@pytest.mark.parametrize(
-    "frame",
-    [
-        b"\xff\xff\xff\xff\x00\x00\x00\x02{}",
-        b"\x00\x00\x00\x02\x00\x00\x00\x02{}",
-        b"\x00\x00\x00\x04\x00\x00\x00\x04nope",
-        b"\x00\x00",
-    ],
-)
+@pytest.mark.parametrize("frame", FRAMES)
 def test_a_message_that_cannot_be_read_ends_the_conversation(frame: bytes):
     ours, theirs = socket.socketpair()
     with ours, theirs:

@@ -1,7 +1,7 @@
 """The engine computes what the core computes, for every setting that the core knows."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import torch
@@ -10,11 +10,14 @@ from hypothesis import strategies as st
 
 from grokkit import core
 from grokkit.bench.core_run import core_run
+from grokkit.core.task import DISTRACTORS
 from grokkit.engine import RunSpec, Trainer, presets
 from grokkit.engine.optimizers import SGD, Adam, AdamW, Lion, Muon
 from grokkit.engine.priors import EntropyPrior, KLPrior, SparsityPrior
 from grokkit.model import ModelSpec
 from grokkit.tasks import (
+    DistractorKind,
+    Distractors,
     ModularAddition,
     ModularMultiplication,
     ModularQuadratic,
@@ -41,7 +44,7 @@ tasks = st.one_of(
         p=st.integers(5, 7),
         length=st.integers(3, 6),
         positions=st.sampled_from([None, None, (1, 0)]),
-        distractors=st.sampled_from(["constant", "alphabet", "random"]),
+        distractors=st.sampled_from(get_args(DistractorKind)),
         draws=st.integers(1, 2),
         alphabet=st.sampled_from([None, 2]),
         train_fraction=st.floats(0.4, 0.7),
@@ -119,7 +122,7 @@ def spec_of(task: Any, model: Any, optimizer: Any, prior: Any, other: Any) -> Ru
     length = task.get("length", 3)
     if length == 3 or task.get("distractors") != "alphabet":
         task.pop("alphabet", None)
-    if length == 3 or task.get("distractors") == "constant":
+    if length == 3 or not Distractors(task.get("distractors", "constant")).drawn_anew:
         task.pop("draws", None)
     prior[prior_kind.strength_name] = prior.pop("strength")
     if prior_kind is not KLPrior or (length == 3 and task_kind is not SparseParity):
@@ -137,10 +140,25 @@ def spec_of(task: Any, model: Any, optimizer: Any, prior: Any, other: Any) -> Ru
     return spec.with_(precision="float64", **other)
 
 
-@given(tasks, models, optimizers, priors, others)
+def test_both_know_the_same_kinds_of_distractors():
+    assert get_args(DistractorKind) == tuple(DISTRACTORS)
+
+
 # Every drawn run is as small as any: shrinking would only take minutes.
-@settings(max_examples=80, phases=[Phase.generate])
+@given(tasks, models, optimizers, priors, others)
+@settings(max_examples=15, phases=[Phase.generate])
 def test_the_engine_equals_the_core(task, model, optimizer, prior, other):
+    check_equal(task, model, optimizer, prior, other)
+
+
+@pytest.mark.slow
+@given(tasks, models, optimizers, priors, others)
+@settings(max_examples=80, phases=[Phase.generate])
+def test_and_so_it_does_for_many_settings(task, model, optimizer, prior, other):
+    check_equal(task, model, optimizer, prior, other)
+
+
+def check_equal(task: Any, model: Any, optimizer: Any, prior: Any, other: Any) -> None:
     """Data, initial weights, then losses, measures, gradient and weights after 50 epochs."""
     spec = spec_of(task, model, optimizer, prior, other)
     run, trainer = core_run(spec), Trainer([spec])
@@ -225,7 +243,7 @@ PRESETS = {
 
 
 @pytest.mark.parametrize(
-    "preset", [pytest.param(n, marks=[pytest.mark.slow] * (n == "live")) for n in PRESETS]
+    "preset", [pytest.param(n, marks=[pytest.mark.slow] * (n != "muon")) for n in PRESETS]
 )
 def test_float32_runs_memorise_and_grok_at_the_same_record(preset):
     spec = PRESETS[preset].with_(epochs=2000, stop_after=0)

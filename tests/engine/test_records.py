@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from grokkit.engine import RunSpec, Trainer
-from grokkit.engine.trainer import GROKKED
+from grokkit.engine.group import GROKKED
 from grokkit.errors import SettingError
 from grokkit.runtime import train
 from grokkit.runtime.history import to_history

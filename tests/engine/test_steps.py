@@ -9,8 +9,9 @@ from grokkit import core
 from grokkit.diagnostics import attention_kl
 from grokkit.engine import KLPrior, RunSpec
 from grokkit.engine.analytic_step import AnalyticStep
-from grokkit.engine.autograd_step import AutogradStep, Step, StepOutput
+from grokkit.engine.autograd_step import AutogradStep, StepOutput
 from grokkit.engine.priors import ScheduledPenalty
+from grokkit.engine.trainer import Step
 from grokkit.model import MLP_WEIGHTS, Batch, Layout, ModelSpec, Parameters, Transformer, attend
 from tests.model.cases import (
     MODELS,

@@ -4,10 +4,10 @@ import pytest
 import torch
 from torch import nn
 
+from grokkit.core.common import stream as generator
 from grokkit.errors import SettingError
 from grokkit.images import ImageSpec, ImageTrainer, ResNet18, ResNetSpec, image_presets
 from grokkit.images.resnet import Block
-from grokkit.seeding import generator
 
 
 def size(network: nn.Module) -> int:

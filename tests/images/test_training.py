@@ -17,6 +17,7 @@ from grokkit.images.trainer import MEANING
 from grokkit.runtime import any_specs_of, load_history, save_history, sweep
 from grokkit.runtime.checkpoint import load_checkpoint, save_checkpoint
 from grokkit.runtime.history import to_history
+from tests.engine.test_pinned import CALLERS
 
 TINY = ImageSpec(
     GlyphSum(1, 2, alphabet=(0, 3, 4, 6), cell_size=8, train_fraction=0.6),
@@ -53,6 +54,15 @@ def test_the_same_spec_gives_the_same_bits_whatever_came_before():
     again = trained(TINY)
     assert torch.equal(weights(first), weights(again))
     assert same(first.records.values, again.records.values)
+
+
+@pytest.mark.parametrize("caller", ["float64", "no_grad", "autocast", "medium"])
+def test_the_callers_settings_change_nothing(caller):
+    expected = trained(TINY)
+    with CALLERS[caller]():
+        found = trained(TINY)
+    assert torch.equal(weights(found), weights(expected))
+    assert same(found.records.values, expected.records.values)
 
 
 @pytest.mark.parametrize(

@@ -160,6 +160,28 @@ def test_only_the_notebooks_named_are_built(tmp_path: Path):
         notebooks.check(tmp_path / "nowhere")
 
 
+def test_evidence_is_built_and_checked_with_the_lessons(tmp_path: Path):
+    (tmp_path / "evidence").mkdir()
+    lesson(tmp_path)
+    lesson(tmp_path / "evidence")
+    both = [tmp_path / "01_lesson.ipynb", tmp_path / "evidence" / "01_lesson.ipynb"]
+    assert notebooks.build(tmp_path, ["01"], execute=False) == both[:1]
+    assert notebooks.build(tmp_path, ["evidence/01_lesson"], execute=False) == both[1:]
+    assert notebooks.build(tmp_path, execute=False) == both
+    (tmp_path / "evidence" / "01_lesson.py").unlink()
+    assert notebooks.check(tmp_path)[-1] == "01_lesson.ipynb: has no source 01_lesson.py"
+
+
+def test_two_tags_fold_a_cell_away(tmp_path: Path):
+    lesson(tmp_path, '# %% tags=["hide-output"]\n1\n\n# %% tags=["hide-input", "other"]\n2\n')
+    (path,) = notebooks.build(tmp_path, execute=False)
+    cells = nbformat.read(path, as_version=4).cells
+    assert [cell.metadata.jupyter for cell in cells] == [
+        {"outputs_hidden": True},
+        {"source_hidden": True},
+    ]
+
+
 @pytest.mark.parametrize(
     ("cell", "message"),
     [

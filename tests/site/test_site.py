@@ -26,6 +26,7 @@ SHOWN = (
     "index.html",
     "contents.html",
     "course/01_sparse_tasks.html",
+    "course/evidence/03_the_decoupling_theorem.html",
     "exercises/03_the_decoupling_theorem.html",
     "RESULTS.html",
     "api/theory.html",
@@ -90,7 +91,8 @@ def test_it_asks_no_other_host_and_is_small(site: Path):
 
 
 def test_every_lesson_exercise_and_room_has_a_page(site: Path):
-    for folder in ("course", "exercises"):
+    assert (site / "course" / "glossary.html").exists()
+    for folder in ("course", "course/evidence", "exercises"):
         for notebook in (ROOT / folder).glob("[0-9]*.ipynb"):
             assert (site / folder / f"{notebook.stem}.html").exists()
     for room in (ROOT / "grokkit").glob("*/__init__.py"):

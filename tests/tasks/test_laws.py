@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 import torch
 
-from grokkit.seeding import generator
+from grokkit.core.common import stream as generator
 from grokkit.tasks import (
     AutoregressiveParity,
     KOperandAddition,

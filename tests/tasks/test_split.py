@@ -7,8 +7,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grokkit.core.common import stream as generator
 from grokkit.core.task import distinct, mirror_images
-from grokkit.seeding import generator
 from grokkit.tasks import (
     KOperandAddition,
     MarkedAddition,

@@ -10,10 +10,8 @@ from grokkit.theory import (
     kl_divergence,
     log_softmax,
     oracle_attention,
-    pooled,
     relu_attention,
     softmax,
-    split_pooled,
 )
 from tests.theory.inputs import lengths, seeds
 
@@ -47,14 +45,6 @@ def test_equation_38_scores_depend_on_the_product_of_query_and_key_matrices(rng)
     query, embedding = rng.normal(size=5), rng.normal(size=(4, 5))
     one_by_one = [(w_q @ query) @ (w_k @ e) / np.sqrt(3) for e in embedding]
     np.testing.assert_allclose(bilinear_scores(query, embedding, w_q, w_k), one_by_one)
-
-
-def test_equation_10_informative_and_distractor_parts_sum_to_the_pooled_representation(rng):
-    attention, values = softmax(rng.normal(size=(6, 4))), rng.normal(size=(6, 4, 3))
-    informative = np.array([True, False, True, False])
-    parts = split_pooled(attention, values, informative)
-    np.testing.assert_allclose(parts[0] + parts[1], pooled(attention, values))
-    np.testing.assert_allclose(parts[0], pooled(attention[:, [0, 2]], values[:, [0, 2]]))
 
 
 def test_the_oracle_is_uniform_on_the_informative_positions():

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from grokkit.errors import SettingError
 from grokkit.theory import (
-    batch_mean_root_loss,
     cross_entropy,
     mlp_lipschitz,
     output_gradient_bounds,
@@ -167,24 +166,6 @@ def test_equation_4_fails_for_normalised_relu_attention_and_the_corrected_form_h
     np.testing.assert_allclose(relu_attention(net.scores)[:2], [0.4, 0.6])
 
 
-@given(seed=seeds)
-def test_a_batch_mean_is_bounded_through_the_mean_root_loss(seed):
-    nets = [Network(seed + i) for i in range(4)]
-    pairs = [net.loss_and_gradient()[:2] for net in nets]
-    losses = np.array([loss for loss, _ in pairs])
-    lipschitz = max(net.lipschitz for net in nets)
-    norm = max(net.value_matrix_norm for net in nets)
-    mean = np.mean([gradient for _, gradient in pairs], axis=0)
-    sharp = score_gradient_bound(batch_mean_root_loss(losses), lipschitz, norm)
-    loose = score_gradient_bound(float(losses.mean()), lipschitz, norm)
-    assert np.abs(mean).max() <= sharp <= loose * (1 + 1e-12)
-
-
-def test_the_mean_root_loss_is_below_the_mean_loss_unless_all_are_equal():
-    assert batch_mean_root_loss(np.array([0.0, 4.0])) == 1  # the mean is 2
-    np.testing.assert_allclose(batch_mean_root_loss(np.full((2, 3), 0.7)), 0.7)
-
-
 def test_a_position_without_attention_is_starved_whatever_the_loss():
     attention = np.array([0.0, 0.5, 0.5])
     jacobian = pooled_jacobian(attention, np.eye(3))
@@ -212,7 +193,5 @@ def test_a_negative_loss_is_refused(loss):
 def test_other_settings_outside_the_lemma_are_refused():
     with pytest.raises(SettingError, match="lipschitz"):
         score_gradient_bound(1.0, -1.0, 1.0)
-    with pytest.raises(SettingError, match="losses"):
-        batch_mean_root_loss(np.zeros(0))
     with pytest.raises(SettingError, match="scores"):
         pooled_jacobian_relu(np.array([-1.0, 0.0]), np.eye(2))

@@ -36,6 +36,9 @@ PICTURES: dict[str, Callable[[], viz.Picture]] = {
         [viz.Line([1, 2], [3, 4], "", "norm")], title="One line", x="epoch", y="nats"
     ),
     **{f"still of {name}": lambda make=make: make().picture() for name, make in MAKERS.items()},
+    "wait_parts": lambda: viz.wait_parts(
+        {"both": (100, 300), "no search": (0, 200), "trapped": (np.inf, np.inf)}, title="Parts"
+    ),
     "signals_of_a_run": lambda: viz.signals_of_a_run(
         staged(far={TRAPPED: {"norm": 1.0}}, seeds=1).isel(run=0)
     ),

@@ -25,6 +25,7 @@ from grokkit.viz import (
     row_figure,
     seed_curves,
     signals_of_a_run,
+    wait_parts,
 )
 from grokkit.viz.curves import fill_gaps
 from grokkit.viz.rows.special import CONTROLS
@@ -290,3 +291,26 @@ def test_what_the_marks_of_controls_are_is_said_below_the_panels(staged_runs: xr
     for ax in figure.axes:
         assert ax.get_legend() is None
         assert legend.get_window_extent().y1 < ax.get_window_extent().y0
+
+
+# --- the two parts of the wait ------------------------------------------------------------
+
+
+def test_bars_are_as_long_as_the_parts_and_what_never_came_says_so():
+    never = float("inf")
+    parts = {
+        "both": (100, 300),
+        "no search": (0, 200),
+        "no grok": (50, never),
+        "trap": (never,) * 2,
+    }
+    figure = wait_parts(parts, title="Parts")
+    (ax,) = figure.axes
+    bars = [patch for patch in ax.patches if isinstance(patch, Rectangle)]
+    assert [bar.get_width() for bar in bars[:3]] == [100, 0, 50]
+    assert [bar.get_width() for bar in bars[4:]] == [200, 200, 0, 0]
+    assert [bar.get_x() for bar in bars[4:7]] == [100, 0, 50]
+    assert words(figure).count("not in these runs") == 2
+    assert "trap: attention right never in these runs, 95 % never in these runs" in figure.alt
+    with pytest.raises(SettingError, match="at least one arm"):
+        wait_parts({}, title="Parts")

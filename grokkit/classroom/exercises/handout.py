@@ -59,7 +59,8 @@ def handout(
     files.append(exercises / "conftest.py")
     written = [_copy(path, target / "exercises" / path.relative_to(exercises)) for path in files]
     pictures = sorted(path for path in course.glob("images/**/*") if path.is_file())
-    lessons = [*sorted(course.glob("*.ipynb")), *pictures]
+    lessons = [*sorted(course.glob("*.ipynb")), *sorted(course.glob("evidence/*.ipynb")), *pictures]
+    lessons += sorted(course.glob("glossary.md"))
     written += [_copy(path, target / "course" / path.relative_to(course)) for path in lessons]
     written.append(_copy(constraints, target / "constraints.txt"))
     for results in (course.parent / "RESULTS.md", course.parent / "FINDINGS.md"):

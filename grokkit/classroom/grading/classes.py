@@ -6,7 +6,7 @@ import hashlib
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from grokkit.classroom.grading import report
 from grokkit.classroom.grading.judge import LONGEST_FEEDBACK
@@ -95,7 +95,10 @@ def _rows(
     key: bytes,
 ) -> list[Row]:
     """The rows of one file, known or new; nothing that is in it ends the others' grading."""
-    sheet, digest, fresh = None, "", list[Row]()
+    # What is not read may be known by its name at least.
+    named = one.why_not and PurePosixPath(one.name).suffix in (".py", ".ipynb")
+    sheet = one.sheet(b"", chapters) if named else None
+    digest, fresh = "", list[Row]()
     try:
         data = one.read()
         sheet = one.sheet(data, chapters)
@@ -112,7 +115,9 @@ def _rows(
         seed = int.from_bytes(hashlib.blake2b(key + digest.encode(), digest_size=4).digest())
         marks = sandbox.grade(data, sheet.checks, seed)
     except Exception as error:
-        why = str(error) if isinstance(error, Unreadable) else f"{type(error).__name__}: {error}"
+        why = f"this file could not be graded ({type(error).__name__}: {error})"
+        if isinstance(error, Unreadable):
+            why = f"this file is not read: {error}"
         outcome = "not read" if one.why_not else "unreadable"
         marks = [Mark(name, outcome, why) for name in (sheet.checks if sheet else [""])]
         digest = with_limits = ""  # to be tried again

@@ -1,14 +1,17 @@
-"""The process that marks one notebook: clean checks, the student's answers from afar.
+"""The judge: clean checks, the student's answers from afar.
 
-It reads a line of orders and then the notebook from stdin. It writes one line of JSON for each
-exercise, as soon as that is marked, so that what was right before a cell hung stays right.
+It is started once for a class, as what takes longest is to import the checks. For each notebook it
+forks a process that marks this one and ends. That one writes a line of JSON for each exercise, as
+soon as it is marked, so that what was right before a cell hung stays right.
 """
 
+import contextlib
 import json
+import os
 import re
+import signal
 import socket
-import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import torch
@@ -16,7 +19,7 @@ import torch
 from grokkit.classroom.checks import check
 from grokkit.classroom.checks.cells import answers
 from grokkit.classroom.grading.peer import Gone, Peer
-from grokkit.classroom.grading.walls import confine
+from grokkit.classroom.grading.walls import bound, enclose
 
 LONGEST_FEEDBACK = 2000
 """Characters."""
@@ -26,24 +29,54 @@ _CHECK = re.compile(r"^check\.(ex_\d+_\d+)\(", re.MULTILINE)
 
 
 def main(argv: list[str]) -> None:
-    """Mark the notebook that comes from stdin.
+    """Mark one notebook after another until the supervisor hangs up.
+
+    It sends a byte, the number of the chapter, with three files: the socket to the student's
+    process, the orders with the notebook below them, and where the lines go.
 
     Args:
-        argv: the number of the socket, and the limits of
-            :func:`~grokkit.classroom.grading.walls.confine`.
+        argv: the number of the supervisor's socket, how long a notebook may take by the clock, and
+            the limits of :func:`~grokkit.classroom.grading.walls.confine`.
     """
-    descriptor, *limits = map(int, argv)
-    confine(*limits)
+    descriptor, patience, seconds, memory_mb, file_mb = map(int, argv)
+    enclose(memory_mb, file_mb)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those that end
     torch.set_num_threads(1)
-    orders, notebook = json.loads(sys.stdin.buffer.readline()), sys.stdin.buffer.read()
-    lines, sys.stdout = sys.stdout, sys.stderr  # a check that prints says nothing to the supervisor
-    peer = Peer(socket.socket(fileno=descriptor), {})
-    for entry in mark(peer, notebook, orders["checks"], orders["seed"]):
-        print(json.dumps(entry), file=lines, flush=True)
+    supervisor = socket.socket(fileno=descriptor)
+    while True:
+        number, files, _, _ = socket.recv_fds(supervisor, 1, 3)
+        if not number:
+            return
+        with contextlib.suppress(ModuleNotFoundError):  # an empty notebook is of no chapter
+            check.chapter(number[0])
+        if os.fork() == 0:
+            supervisor.close()
+            signal.alarm(patience)
+            bound(seconds)
+            _mark_one(*files)
+            os._exit(0)
+        for file in files:
+            os.close(file)
+
+
+def _mark_one(student: int, orders: int, lines: int) -> None:
+    """Mark one notebook; the arguments are the numbers of open files."""
+    with open(orders, "rb") as given, open(lines, "w", encoding="utf-8") as out:
+        try:
+            told, notebook = json.loads(given.readline()), given.read()
+            for entry in mark(Peer(socket.socket(fileno=student), {}), notebook, **told):
+                print(json.dumps(entry), file=out, flush=True)
+            print(json.dumps({"done": True}), file=out)
+        except Exception as error:
+            print(json.dumps({"failed": f"{type(error).__name__}: {error}"[:500]}), file=out)
 
 
 def mark(
-    peer: Peer, notebook: bytes, checks: Mapping[str, str], seed: int
+    peer: Peer,
+    notebook: bytes,
+    checks: Mapping[str, str],
+    seed: int,
+    left_out: Collection[Collection[int]] = (),
 ) -> Iterator[Mapping[str, Any]]:
     """What is to be said of each exercise of a notebook, as soon as it is known.
 
@@ -55,17 +88,28 @@ def mark(
         notebook: the bytes of the student's notebook.
         checks: the clean check cells: their source by the exercise's name.
         seed: of the inputs that the checks draw; nobody knows it before.
+        left_out: statements that are not run, as ``(cell, statement)``, both from 0: they have
+            ended the student's process before.
     """
     try:
         cells = code_cells(notebook)
     except Exception as error:  # not JSON, not a notebook, no text: the file is the student's
-        why = f"{type(error).__name__}: {error}"
+        why = f"this file is no notebook, or was cut short ({type(error).__name__}: {error})"
         yield from (_entry(name, "unreadable", why) for name in checks)
         return
     outcomes = dict.fromkeys(checks, "")
-    errors: list[tuple[str, str]] = []
+    errors: list[tuple[str, str, str]] = []
+    at: dict[str, Any] = {}  # what is being done: an exercise, or a statement of a cell
+
+    def statement(value: Any) -> None:
+        number, line = map(int, value)
+        at.update(statement=number, line=line)
+
+    peer.handle("at", statement)
 
     def marked(name: str) -> Iterator[Mapping[str, Any]]:
+        at.clear()
+        at.update(exercise=name)
         entry = _marked(peer, name, checks[name], errors, seed)
         if not outcomes[name] or _RANK.get(entry["outcome"], 0) > _RANK.get(outcomes[name], 0):
             outcomes[name] = entry["outcome"]
@@ -73,31 +117,36 @@ def mark(
 
     try:
         yield {"holes": peer.ask("holes")}
-        for name, source in cells:
-            error = peer.ask("run", source)
-            errors += [(source, str(error))] if error else []
+        for number, (name, source) in enumerate(cells):
+            without = [statement for cell, statement in left_out if cell == number]
+            if without:
+                errors.append((source, "stopped", "a line of its cell had to be left out"))
+            at.clear()
+            at.update(cell=number, text=source)
+            error = peer.ask("run", (source, without))
+            errors += [(source, "raised", str(error))] if error else []
             if outcomes.get(name) == "":
                 yield from marked(name)
         for name, outcome in list(outcomes.items()):
             if outcome != "correct":
                 yield from marked(name)
+        at.clear()
         yield {"skipped": peer.ask("skipped")}
     except Gone as gone:
-        left = [name for name, outcome in outcomes.items() if not outcome]
-        yield from (_entry(name, "stopped", str(gone)) for name in left)
+        yield {"gone": str(gone), **at}
 
 
 def _marked(
-    peer: Peer, name: str, source: str, errors: list[tuple[str, str]], seed: int
+    peer: Peer, name: str, source: str, errors: list[tuple[str, str, str]], seed: int
 ) -> Mapping[str, Any]:
     given = []
     for answer in answers(source):
         found, value = peer.ask("get", answer)
         if not found:
             undefined = f"name '{answer}' is not defined"
-            about = [e for cell, e in errors if answer in cell and undefined not in e]
+            about = [e for cell, *e in errors if answer in cell and undefined not in e[1]]
             if about:
-                return _entry(name, "raised", about[-1])
+                return _entry(name, *about[-1])
             return _entry(name, "not attempted", f"there is no {answer} in the notebook")
         given.append(value)
     try:

@@ -50,6 +50,10 @@ class Peer:
         self._handlers = {**handlers, "call": self._called}
         self._functions: list[Callable[..., Any]] = []
 
+    def handle(self, action: str, handler: Handler) -> None:
+        """Let the other side ask for something more."""
+        self._handlers[action] = handler
+
     def ask(self, action: str, value: Any = None) -> Any:
         """Have the other side do something, and wait for what comes back.
 

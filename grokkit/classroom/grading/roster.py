@@ -19,8 +19,12 @@ from grokkit.errors import refuse
 
 TOTAL, POSSIBLE, STATUS = "grokkit total", "grokkit points possible", "grokkit status"
 
-_ODD = ("stopped", "unreadable", "not read", "skipped")
+_ODD = ("stopped", "unreadable", "not read")
 _MOST_NAMES = 4  # of a person, when their order is not known
+_FIRST = re.compile(r"first|given|vorname|prénom", re.IGNORECASE)
+_LAST = re.compile(r"last|family|surname|nachname", re.IGNORECASE)
+_LOGIN = re.compile(r"(user|login|mail|\bid).*=|=.*[@\d]", re.IGNORECASE)
+_RANK = ("not read", "unreadable", "not attempted", "stopped", "raised", "wrong", "correct")
 _IDENTIFIES = re.compile(
     r"student|name|\bids?\b|mail|user|login|number|nummer|matrik|kennung", re.IGNORECASE
 )
@@ -33,26 +37,48 @@ class Student:
     Attributes:
         entries: who it is, in the roster's columns.
         rows: all that was handed in.
+        worth: what each exercise of the class is worth, whoever handed it in.
         known: whether the roster has them; true if there is no roster.
     """
 
     entries: Mapping[str, str]
     rows: Sequence[Row]
+    worth: Mapping[str, int | float]
     known: bool = True
 
     @property
     def name(self) -> str:
-        """Their first entries, for a message."""
-        return ", ".join([text for text in self.entries.values() if text][:2])
+        """Their name and what comes next in the roster, such as a number."""
+        texts = {column: text for column, text in self.entries.items() if text}
+        first, last = (next(filter(part.search, texts), "") for part in (_FIRST, _LAST))
+        if first and last:
+            name = f"{texts.pop(first)} {texts.pop(last)}"
+            return ", ".join([name, *list(texts.values())[:1]])
+        return ", ".join(list(texts.values())[:2])
 
     @property
     def best(self) -> list[Row]:
         """A row an exercise, in order: the better one where it was handed in twice."""
+
+        def rank(row: Row) -> tuple[int | float, int]:
+            return row.points, _RANK.index(row.outcome) if row.outcome in _RANK else 0
+
         found: dict[str, Row] = {}
         for row in self.rows:
-            if row.exercise and row.points >= found.get(row.exercise, row).points:
-                found[row.exercise] = row
+            if row.exercise:
+                found[row.exercise] = max(found.get(row.exercise, row), row, key=rank)
         return sorted(found.values(), key=lambda row: _numbers(row.exercise))
+
+    @property
+    def _told(self) -> list[Row]:
+        """What the student is told of: an exercise each, and lines about whole files."""
+        return [*self.best, *(row for row in self.rows if not row.exercise)]
+
+    @property
+    def missing(self) -> list[int]:
+        """The chapters of which others handed something in, and this one did not."""
+        mine = {_numbers(row.exercise)[0] for row in self.rows if row.exercise}
+        return sorted({_numbers(name)[0] for name in self.worth} - mine)
 
     def line(self) -> dict[str, object]:
         """What the report says, by column."""
@@ -60,20 +86,22 @@ class Student:
         for row in self.best:
             chapter = f"grokkit chapter {_numbers(row.exercise)[0]:02}"
             points[chapter] = points.get(chapter, 0) + row.points
-        odd = sorted({row.outcome for row in self.rows}.intersection(_ODD))
-        status = ", ".join(odd) or ("handed in" if self.rows else "not handed in")
+        parts = sorted({row.outcome for row in self._told}.intersection(_ODD)) or ["handed in"]
+        parts += [f"chapter {number:02} missing" for number in self.missing]
+        status = ", ".join(parts) if self.rows else "not handed in"
         line: dict[str, object] = {**self.entries, STATUS: status}
         if not self.known:
             line[STATUS] = f"not in the roster; {status}"
         if self.rows:
-            line |= {TOTAL: sum(points.values()), POSSIBLE: sum(row.of for row in self.best)}
+            line |= {TOTAL: sum(points.values()), POSSIBLE: sum(self.worth.values())}
         return {**line, **points}
 
     def page(self) -> str:
         """What the student is told, in Markdown."""
         line = self.line()
         text = [f"# {_as_text(self.name)}", f"{line[TOTAL]:g} of {line[POSSIBLE]:g} points"]
-        for row in [*self.best, *(row for row in self.rows if not row.exercise)]:
+        text += [f"Chapter {number:02}: nothing handed in." for number in self.missing]
+        for row in self._told:
             what = f"Exercise {row.exercise.removeprefix('ex_').replace('_', '.')}"
             points = f", {row.points:g} of {row.of:g}" if row.exercise else ""
             text.append(
@@ -89,7 +117,9 @@ def students(rows: Sequence[Row], roster: Path | None = None) -> list[Student]:
     """The class, in the roster's order, and then whoever handed in and is not in it.
 
     A name under which somebody handed in is theirs if it is one of their entries or their names in
-    any order; else by one of its parts, as in ``lovelaceada_4711_01_sparse_tasks``.
+    any order; else if one of its parts is their number or login, as in
+    ``lovelaceada_4711_01_sparse_tasks``; else if two of its parts are names of theirs. A first name
+    among other words is not enough.
 
     Args:
         rows: all marks.
@@ -100,10 +130,7 @@ def students(rows: Sequence[Row], roster: Path | None = None) -> list[Student]:
     """
     people = _people(roster) if roster else []
     column = next(iter(people[0])) if people else "Student"
-    known: dict[str, set[int]] = {}
-    for number, person in enumerate(people):
-        for key in _keys(person):
-            known.setdefault(key, set()).add(number)
+    known = [_keys(person) for person in people]
     theirs: dict[int, list[Row]] = {}
     strangers: dict[str, list[Row]] = {}
     for row in rows:
@@ -112,9 +139,13 @@ def students(rows: Sequence[Row], roster: Path | None = None) -> list[Student]:
             strangers.setdefault(row.student, []).append(row)
         else:
             theirs.setdefault(found, []).append(row)
+    worth = {row.exercise: row.of for row in rows if row.exercise}
     return [
-        *(Student(person, theirs.get(number, [])) for number, person in enumerate(people)),
-        *(Student({column: name}, own, not roster) for name, own in sorted(strangers.items())),
+        *(Student(person, theirs.get(number, []), worth) for number, person in enumerate(people)),
+        *(
+            Student({column: name}, own, worth, not roster)
+            for name, own in sorted(strangers.items())
+        ),
     ]
 
 
@@ -125,7 +156,7 @@ def write(folder: Path, everybody: Sequence[Student]) -> None:
     write_table(folder / "students.csv", _columns(lines), lines)
     for student in everybody:
         if student.rows:
-            name = _file_name(student.rows[0].student)
+            name = _file_name(student.name)
             write_whole(folder / "feedback" / f"{name}.md", student.page().encode())
 
 
@@ -161,25 +192,36 @@ def _people(path: Path) -> list[dict[str, str]]:
     return [one for one in people if "Points Possible" not in next(iter(one.values()))]
 
 
-def _found(student: str, known: Mapping[str, set[int]]) -> int | None:
+def _found(student: str, known: Sequence[tuple[set[str], set[str]]]) -> int | None:
     """The number of the person who handed in under a name; None if nobody or several fit."""
-    for parts in ([student], re.split(r"[\W_]+", student)):
-        found = {number for part in parts for number in known.get(_plain(part), ())}
+    whole, parts = _plain(student), {_plain(part) for part in re.split(r"[\W_]+", student)}
+    for fits in (
+        lambda keys, names: whole in keys,
+        lambda keys, names: parts & (keys - names),
+        lambda keys, names: len(parts & names) > 1,
+    ):
+        found = [number for number, one in enumerate(known) if fits(*one)]
         if found:
-            return found.pop() if len(found) == 1 else None
+            return found[0] if len(found) == 1 else None
     return None
 
 
-def _keys(person: Mapping[str, str]) -> set[str]:
-    """All by which somebody may be called: each entry, and their names in any order."""
-    entries = [text for column, text in person.items() if _IDENTIFIES.search(column)]
-    keys = {_plain(text) for text in entries} | {_plain(text.partition("@")[0]) for text in entries}
-    names = [text for text in entries if not re.search(r"[@\d]", text)]
-    for group in (*([name] for name in names), names[:2]):
+def _keys(person: Mapping[str, str]) -> tuple[set[str], set[str]]:
+    """All by which somebody may be called, and which of that are parts of their names.
+
+    That is each entry, the first half of an e-mail address, and their names in any order.
+    """
+    entries = {column: text for column, text in person.items() if _IDENTIFIES.search(column)}
+    keys = {_plain(half) for text in entries.values() for half in (text, text.partition("@")[0])}
+    names = [text for column, text in entries.items() if not _LOGIN.search(f"{column}={text}")]
+    both = [text for part in (_FIRST, _LAST) for c, text in person.items() if part.search(c)]
+    tokens = set[str]()
+    for group in (*([name] for name in names), names[:2], both):
         parts = [part for name in group for part in re.split(r"[\s,]+", name) if part]
+        tokens.update(map(_plain, parts))
         if 1 < len(parts) <= _MOST_NAMES:
             keys |= {_plain("".join(order)) for order in permutations(parts)}
-    return keys - {""}
+    return keys - {""}, tokens - {""}
 
 
 def _plain(text: str) -> str:
@@ -198,5 +240,5 @@ def _as_text(name: str) -> str:
 
 def _file_name(student: str) -> str:
     """A name for a file, whatever a student is called; different ones stay different."""
-    plain = re.sub(r"[^\w .-]", "_", student).strip(" .") or "student"
+    plain = re.sub(r"[^\w .,-]", "_", student).strip(" .,")[:80] or "student"
     return plain if plain == student else f"{plain} {zlib.crc32(student.encode()):08x}"

@@ -16,6 +16,7 @@ import os
 import re
 import socket
 import sys
+from collections.abc import Callable, Container
 from types import ModuleType
 from typing import Any
 
@@ -25,8 +26,8 @@ from grokkit.classroom.grading.peer import Gone, Peer
 from grokkit.classroom.grading.walls import confine, holes
 from grokkit.classroom.grading.withheld import Absent
 
-_PYTHON_MAGICS = ("time", "timeit", "capture", "prun")
-"""Magics of a whole cell that run it as Python."""
+_PYTHON_MAGIC = re.compile(r"\A\s*(%%(?:time|timeit|capture|prun)\b.*)")
+"""The first line of a cell that is Python below it."""
 
 _INSTALLER = re.compile(r"^(\s*)(?=(?:pip3?|conda|mamba|uv)\s)", re.MULTILINE)
 
@@ -52,10 +53,7 @@ class Shell:
 
     def run_cell_magic(self, name: str, line: str, body: str) -> None:
         """``%%name line``, and the cell below it."""
-        if name in _PYTHON_MAGICS:
-            self._notebook.execute(body)
-        else:
-            self._notebook.skip(f"%%{name} {line}")
+        self._notebook.skip(f"%%{name} {line}")
 
     def system(self, line: str) -> None:
         """``!line``."""
@@ -68,9 +66,14 @@ class Shell:
 
 
 class Notebook:
-    """The names and cells of one student."""
+    """The names and cells of one student.
 
-    def __init__(self) -> None:
+    Args:
+        before: told the number and the line of each statement of a cell before that is run.
+    """
+
+    def __init__(self, before: Callable[[tuple[int, int]], Any] = lambda at: None) -> None:
+        self._before = before
         module = ModuleType("__main__")
         sys.modules["__main__"] = module  # where dataclasses and the like look names up
         self._names = vars(module)
@@ -81,10 +84,19 @@ class Notebook:
         self.skipped: list[str] = []
         builtins.input = self._input
 
-    def run(self, source: Any) -> str:
-        """Run a cell; the error it ended with, in a line, or nothing."""
+    def run(self, source: str, without: Container[int] = ()) -> str:
+        """Run a cell; the error it ended with, in a line, or nothing.
+
+        Args:
+            source: the cell.
+            without: the numbers of statements that are left out.
+        """
         try:
-            self.execute(str(source))
+            name, statements = self._read(source)
+            for number, statement in enumerate(statements):
+                if number not in without:
+                    self._before((number, statement.lineno))
+                    self._run(statement, name)
         except (Exception, SystemExit, KeyboardInterrupt) as error:
             return f"{type(error).__name__}: {error}"[:1000]
         return ""
@@ -99,21 +111,35 @@ class Notebook:
             self.skipped.append(what[:100].strip())
 
     def execute(self, source: str) -> None:
-        """Run code, statement by statement; a module that is not installed stops nothing."""
+        """Run code that a cell holds in a line of its own."""
+        name, statements = self._read(source)
+        for statement in statements:
+            self._run(statement, name)
+
+    def _read(self, source: str) -> tuple[str, list[ast.stmt]]:
+        """The name of a cell in tracebacks, and its statements."""
+        magic = _PYTHON_MAGIC.match(source)
+        if magic:
+            self.skip(magic[1])
+            source = source[: magic.start(1)] + source[magic.end(1) :]
+            for word in filter(str.isidentifier, magic[1].split()):  # %%capture NAME
+                self._names.setdefault(word, Absent())
         self._cells += 1
-        name = f"<cell {self._cells}>"
-        code = _translated(source)
+        name, code = f"<cell {self._cells}>", _translated(source)
         # Where a traceback finds the lines of this cell.
         linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)
-        for statement in ast.parse(code, name).body:
-            try:
-                self._one(statement, name)
-            except ModuleNotFoundError as error:
-                if not isinstance(statement, ast.Import | ast.ImportFrom):
-                    raise
-                self.skip(f"import {error.name} (not installed here)")
-                for alias in statement.names:
-                    self._names[alias.asname or alias.name.split(".")[0]] = Absent()
+        return name, ast.parse(code, name).body
+
+    def _run(self, statement: ast.stmt, name: str) -> None:
+        """Run a statement; a module that is not installed stops nothing."""
+        try:
+            self._one(statement, name)
+        except ModuleNotFoundError as error:
+            if not isinstance(statement, ast.Import | ast.ImportFrom):
+                raise
+            self.skip(f"import {error.name} (not installed here)")
+            for alias in statement.names:
+                self._names[alias.asname or alias.name.split(".")[0]] = Absent()
 
     def _one(self, statement: ast.stmt, name: str) -> None:
         if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
@@ -156,13 +182,16 @@ def main(argv: list[str]) -> None:
     torch.set_num_threads(1)
     torch.set_num_threads = lambda count: None  # there can be no other thread
     sys.setrecursionlimit(1000)
-    notebook = Notebook()
+    peer = Peer(connection, {})
+    notebook = Notebook(lambda at: peer.ask("at", at))
     handlers = {
-        "run": notebook.run,
+        "run": lambda cell: notebook.run(*cell),
         "get": notebook.get,
         "skipped": lambda _: notebook.skipped,
         "holes": lambda _: holes(),
     }
+    for action, handler in handlers.items():
+        peer.handle(action, handler)
     with contextlib.suppress(Gone):
-        Peer(connection, handlers).serve()
+        peer.serve()
     os._exit(0)  # whatever threads or exit handlers the student's code left

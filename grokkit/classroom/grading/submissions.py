@@ -222,9 +222,12 @@ def _may_be_handed_in(name: str) -> bool:
 
 
 def _why_not(name: str) -> str:
-    if name.endswith(".ipynb"):
+    suffix = PurePosixPath(name).suffix
+    if suffix == ".ipynb":
         return ""
-    return "no notebook (.ipynb)" if PurePosixPath(name).suffix else "a file of no known kind"
+    if suffix == ".py":
+        return "a script (.py); only the notebook (.ipynb) is read: hand that in"
+    return "no notebook (.ipynb)" if suffix else "a file of no known kind"
 
 
 def _student(name: PurePosixPath, exercises: dict[str, Sheet]) -> str:

@@ -187,10 +187,15 @@ def confine(seconds: int, memory_mb: int, file_mb: int) -> None:
         memory_mb: of address space, libraries included.
         file_mb: the size of one file.
     """
+    enclose(memory_mb, file_mb)
+    bound(seconds)
+
+
+def enclose(memory_mb: int, file_mb: int) -> None:
+    """What :func:`confine` does, but for time and processes."""
     assert resource is not None
     with contextlib.suppress(OSError):  # if the machine runs short of memory, this one ends
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="utf-8")
-    _bound(resource.RLIMIT_CPU, seconds, 2)  # first a signal that tells why, then the end
     _bound(resource.RLIMIT_FSIZE, file_mb * 2**20)
     _bound(resource.RLIMIT_CORE, 0)
     _bound(resource.RLIMIT_NOFILE, 128)
@@ -203,7 +208,13 @@ def confine(seconds: int, memory_mb: int, file_mb: int) -> None:
         for path in (os.__file__, __file__):
             if not os.access(path, os.R_OK):
                 raise PermissionError(f"root becomes nobody, who cannot read {path}")
-    _bound(resource.RLIMIT_NPROC, 0)  # no process and no thread beside this one
+
+
+def bound(seconds: int) -> None:
+    """Bound the processor time of this process, and let it start no other and no thread."""
+    assert resource is not None
+    _bound(resource.RLIMIT_CPU, seconds, 2)  # first a signal that tells why, then the end
+    _bound(resource.RLIMIT_NPROC, 0)
 
 
 OPEN_IN_BASIC = (

@@ -19,15 +19,3 @@ from grokkit.engine.priors.base import (
     register_prior,
 )
 from grokkit.engine.priors.kinds import EntropyPrior, KLPrior, SparsityPrior
-
-__all__ = [
-    "EntropyPrior",
-    "KLPrior",
-    "Penalty",
-    "Prior",
-    "ScheduledPenalty",
-    "ScheduledPrior",
-    "SparsityPrior",
-    "priors",
-    "register_prior",
-]

@@ -86,11 +86,7 @@ class Prior:
         raise NotImplementedError(f"{type(self).__name__}: a prior needs a method {needed}")
 
     def check(self, spec: PriorRun) -> None:
-        """Refuse what makes no sense together with the rest of a spec; called for each spec.
-
-        Raises:
-            SettingError: a setting of this prior would do nothing in such a run.
-        """
+        """Refuse what makes no sense together with the rest of a spec; called for each spec."""
 
     def start(self, specs: Sequence[PriorRun], batch: Batch) -> "Penalty":
         """The penalty of a group of runs on their sequences.
@@ -121,11 +117,7 @@ class Penalty:
         self.batch = batch
 
     def take(self, rows: Int[Tensor, "run row"]) -> "Penalty":
-        """The penalty on some examples of each run, such as a minibatch.
-
-        Args:
-            rows: which examples, each run's own.
-        """
+        """The penalty on some examples of each run, such as a minibatch."""
         taken = copy.copy(self)
         taken.batch = self.batch.take(rows)
         return taken
@@ -150,11 +142,7 @@ def _checked(prior: Prior, value: object) -> Tensor:
 
 
 def check_schedule(schedule: object, schedule_epochs: object) -> None:
-    """Refuse a schedule without its epoch, and an epoch without a schedule that has one.
-
-    Raises:
-        SettingError: naming ``schedule`` or ``schedule_epochs``.
-    """
+    """Refuse a schedule without its epoch, and an epoch without a schedule that has one."""
     check_choice("schedule", schedule, SCHEDULES)
     if schedule == "constant":
         if schedule_epochs is not None:

@@ -1,6 +1,6 @@
 import torch
 
-from grokkit.seeding import generator
+from grokkit.core.common import stream as generator
 
 
 def numbers(seed: int, purpose: str) -> torch.Tensor:

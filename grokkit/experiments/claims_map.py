@@ -1,0 +1,241 @@
+"""The map of the course: what a paper says, what was measured, and the verdict on it.
+
+Lines are written by hand; numbers and verdicts are not. They are worked out from the recorded
+runs by :func:`measure` and kept in ``grokkit/runs/map.json``, so that the map is there at once:
+``grokkit claims --out RESULTS.md`` writes both, and ``--check`` compares both.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from grokkit.errors import check_int
+from grokkit.experiments.claims import Part, Result
+
+FILE = "map.json"
+"""The file of the numbers and verdicts, beside the recordings."""
+
+
+@dataclass(frozen=True)
+class MapLine:
+    """One line of the map.
+
+    Attributes:
+        lesson: in which lesson it is met first.
+        says: the claim, in one sentence.
+        claim: the claim that judges it, ``ROW/NAME``.
+        who: who says it.
+        measured: what was measured, in words; ``{0}`` stands for the effect of the claim's first
+            part, ``{0.count}`` and ``{0.of}`` for how many of the seeds it holds, ``{0.seen}`` for
+            what was seen.
+        verdict: the verdict on the claim; empty until it is known.
+    """
+
+    lesson: int
+    says: str
+    claim: str
+    who: str
+    measured: str
+    verdict: str = ""
+
+
+PAPER = "the paper"
+INDUCTIVE = "arXiv 2602.06702"
+UNIFORM = "arXiv 2504.03162"
+OURS = "ours"
+
+LINES: tuple[MapLine, ...] = (
+    MapLine(
+        1,
+        "Attention finds the tokens that matter before unseen pairs are answered.",
+        "four-phases/structure-first",
+        PAPER,
+        "then {0} of attention's divergence from the right one is left",
+    ),
+    MapLine(
+        2,
+        "Where every distractor is a fresh random token, the network never generalises.",
+        "distractors/random",
+        OURS,
+        "{1.count} of {1.of} networks stay below 95 % for 10,000 epochs",
+    ),
+    MapLine(
+        3,
+        "Nothing generalises while a token that matters gets next to no attention.",
+        "structure/least-mass",
+        PAPER,
+        "held below 0.05, {5.count} of {5.of} networks never generalise; the others do at {0}",
+    ),
+    MapLine(
+        3,
+        "Networks generalise at one norm of the MLP.",
+        "four-phases/goldilocks",
+        PAPER,
+        "norms lie {1} x as far apart at that time as when memorised",
+    ),
+    MapLine(
+        4,
+        "Memorising silences the gradient of attention more than the others.",
+        "four-phases/starves-all",
+        "Figure 1, as it is read",
+        "its share of the whole gradient falls {0} x; twice was claimed",
+    ),
+    MapLine(
+        4,
+        "The gradient of attention falls with the square root of the train loss.",
+        "starvation-bound/square-root",
+        PAPER,
+        "with the power {0} of the loss, not 1/2",
+    ),
+    MapLine(
+        5,
+        "The wait goes as 1 / weight decay.",
+        "structure/inverse-decay",
+        PAPER,
+        "as decay to the power {0}",
+    ),
+    MapLine(
+        5,
+        "Equation (5) says how long the wait is.",
+        "four-phases/plateau-length",
+        PAPER,
+        "it says {0} of what the wait is",
+    ),
+    MapLine(
+        5,
+        "The wait is a search for where to look and then learning to add: the two add up.",
+        "wait-again/a-sum",
+        OURS,
+        "it is {0} x the sum of the two; within a quarter was claimed",
+    ),
+    MapLine(
+        6,
+        "A prior that says where to look shortens the way to 95 %, to two thirds or less.",
+        "headlines/faster",
+        PAPER,
+        "to {0} of the epochs, in {0.of} pairs of runs",
+    ),
+    MapLine(
+        6,
+        "A strong prior leaves no wait.",
+        "kl-acceleration/no-plateau",
+        PAPER,
+        "it leaves {0} x the epochs of memorising",
+    ),
+    MapLine(
+        6,
+        "The prior helps by what it says: noise as large takes twice as long.",
+        "controls/content",
+        OURS,
+        "with noise {2.count} of {2.of} take as long as without a prior, or longer",
+    ),
+    MapLine(
+        7,
+        "A Bayesian ticket generalises no later than a lottery ticket.",
+        "tickets/bayesian-wins",
+        PAPER,
+        "epochs to 95 %: {1.seen}",
+    ),
+    MapLine(
+        8,
+        "Every optimizer generalises in the end.",
+        "assumptions/groks",
+        PAPER,
+        "AdamW {0.count}/{0.of}, Muon {2.count}/{2.of}, Lion {3.count}/{3.of}, "
+        "SGD {4.count}/{4.of}",
+    ),
+    MapLine(
+        9,
+        "While it learns to add, its embeddings gather into few frequencies.",
+        "wait/what-moves",
+        OURS,
+        "their Fourier concentration becomes {0} x as large",
+    ),
+    MapLine(
+        11,
+        "A LayerNorm before the MLP halves the epochs, or better.",
+        "ln-placement/mlp-norm",
+        INDUCTIVE,
+        "to {1} of the epochs",
+    ),
+    MapLine(
+        12,
+        "Embeddings become even before unseen pairs are answered.",
+        "med-tracking/falls-first",
+        UNIFORM,
+        "x + y: in {0.count} of {0.of} seeds",
+    ),
+    MapLine(
+        12,
+        "x² + xy + y² is memorised and never understood.",
+        "polynomial-ceiling/never",
+        UNIFORM,
+        "{1.count} of {1.of} networks stay below 95 % for 8,000 epochs",
+    ),
+    MapLine(
+        13,
+        "Attention is right before features are compressible and embeddings even.",
+        "three-accounts/structure-first",
+        OURS,
+        "it takes {0} x as long as the features, {1} x as long as the embeddings",
+    ),
+)
+"""The lines, in the order of the lessons; what was measured is filled in by :func:`claims_map`."""
+
+
+def claims_map(upto: int | None = None) -> tuple[MapLine, ...]:
+    """The lines of the map, with what was measured and the verdicts.
+
+    Args:
+        upto: only lines of this lesson and of those before it; None: all.
+
+    Raises:
+        SettingError: ``upto`` is not a whole number from 0 on.
+    """
+    if upto is not None:
+        check_int("upto", upto, 0)
+    known = _kept()
+    return tuple(
+        MapLine(one.lesson, one.says, one.claim, one.who, **known[one.claim])
+        for one in LINES
+        if upto is None or one.lesson <= upto
+    )
+
+
+@cache
+def _kept() -> Mapping[str, Mapping[str, str]]:
+    from grokkit import runs
+
+    return json.loads((runs.folder() / FILE).read_text(encoding="utf-8"))
+
+
+def measure(results: Sequence[Result]) -> str:
+    """The text of :data:`FILE`: for every line what was measured, and the verdict.
+
+    Args:
+        results: those of all rows; a claim that is not among them, or that was not judged, is
+            left out.
+    """
+    found = {result.claim.id: result for result in results if result.parts}
+    table = {
+        one.claim: {
+            "measured": one.measured.format(*map(_Told, found[one.claim].parts)),
+            "verdict": found[one.claim].label,
+        }
+        for one in LINES
+        if one.claim in found
+    }
+    return json.dumps(table, indent=1, ensure_ascii=False) + "\n"
+
+
+class _Told:
+    """A part as a line of the map tells it."""
+
+    def __init__(self, part: Part) -> None:
+        self._part = part
+        self.count, self.of, self.seen = part.count, len(part.outcomes), part.seen
+
+    def __str__(self) -> str:
+        """Its effect with the interval."""
+        return str(self._part.effect)

@@ -1,0 +1,92 @@
+"""The map of the course as one picture: the paper says, we measured, the verdict."""
+
+from collections.abc import Sequence
+from textwrap import wrap
+
+from grokkit.experiments import MapLine
+from grokkit.experiments import claims_map as lines_of
+from grokkit.viz.alt import tell
+from grokkit.viz.style import GREY, INK, Picture, picture, style
+
+COLORS = {
+    "reproduced": "#00694C",
+    "partly": "#7A5200",
+    "not reproduced": "#9C3D00",
+    "undecided": "#595959",
+}
+"""The colour of a verdict; each has a contrast of 4.5 or more with white."""
+
+MARKS = {"reproduced": "✔", "partly": "◐", "not reproduced": "✘", "undecided": "?"}
+"""Its mark, so that nothing hangs on the colour."""
+
+COLUMNS = (0.0, 0.07, 0.44, 0.84)
+"""Where the columns begin, as shares of the width: lesson, claim, measured, verdict."""
+
+WIDTHS = (50, 54)
+"""The letters of a line of the two wide columns."""
+
+WIDTH, LINE, ROW = 10.5, 0.165, 0.12
+"""Inches: the picture's width, a line of words, and the room between two rows."""
+
+
+def claims_map(upto: int | None = None) -> Picture:
+    """What is said, what was measured, and the verdict, a row for each claim of the course.
+
+    Args:
+        upto: only what is met in this lesson or before it; None: all.
+
+    Returns:
+        A picture of 10.5 inches' width that is as high as its rows; in words:
+        :attr:`Picture.alt`.
+
+    Raises:
+        SettingError: ``upto`` is not a whole number from 0 on.
+    """
+    lines = lines_of(upto)
+    rows = [(wrap(_said(one), WIDTHS[0]), wrap(one.measured, WIDTHS[1]), one) for one in lines]
+    heights = [LINE * max(len(said), len(seen), 2) + ROW for said, seen, _ in rows]
+    total = sum(heights) + 0.75
+    with style():
+        figure = picture(WIDTH, total)
+        figure.set_layout_engine("none")
+        ax = figure.add_axes((0.01, 0.0, 0.98, 1.0))
+        ax.set(xlim=(0, 1), ylim=(total, 0))
+        ax.axis("off")
+        heads = ("lesson", "it is said that …", "we measured", "verdict")
+        for x, head in zip(COLUMNS, heads, strict=True):
+            ax.text(x, 0.36, head, fontsize=10.5, fontweight="bold", va="bottom")
+        y = 0.45
+        for (said, seen, one), height in zip(rows, heights, strict=True):
+            ax.axhline(y, color=GREY, linewidth=0.6)
+            verdict, _, how = one.verdict.partition(": ")
+            top = y + ROW / 2
+            look = {"fontsize": 9.5, "va": "top", "linespacing": 1.2}
+            ax.text(COLUMNS[0], top, f"{one.lesson:02}", color=INK, **look)
+            ax.text(COLUMNS[1], top, "\n".join(said), color=INK, **look)
+            ax.text(COLUMNS[2], top, "\n".join(seen), color=INK, **look)
+            words = f"{MARKS.get(verdict, '')} {verdict}" + (f"\n    ({how})" if how else "")
+            color = COLORS.get(verdict, INK)
+            ax.text(COLUMNS[3], top, words, color=color, fontweight="bold", **look)
+            y += height
+        ax.axhline(y, color=GREY, linewidth=0.6)
+        ax.text(0, y + 0.06, NOTE, fontsize=8.5, va="top", color=INK)
+        tell(ax, _words(lines))
+    return figure
+
+
+NOTE = (
+    "A number with brackets is the median over seeds with an interval of 93.75 % or more "
+    "(FINDINGS.md says how it is read)."
+)
+
+
+def _said(one: MapLine) -> str:
+    return f"{one.says} ({one.who})"
+
+
+def _words(lines: Sequence[MapLine]) -> str:
+    """The rows in sentences."""
+    return " ".join(
+        f"Lesson {one.lesson:02}, {one.who}: {one.says} Measured: {one.measured}; {one.verdict}."
+        for one in lines
+    )
