@@ -38,7 +38,7 @@ from grokkit.core.common import stream as generator
 from grokkit.errors import check_choice, check_int, check_number, refuse
 
 SystemName = Literal["heat", "burgers", "phi4", "rough"]
-SYSTEMS: tuple[str, ...] = get_args(SystemName)
+SYSTEMS: tuple[SystemName, ...] = get_args(SystemName)
 
 INPUT_WAVES = 3
 """An initial field is a sum of the waves k = 0..3, with Gaussian amplitudes."""

@@ -143,7 +143,7 @@ class Reader:
 
     def index(self, name: str) -> int:
         """Where a control stands."""
-        return self.state.get(name, self.controls[name].get("index", 0))
+        return int(self.state.get(name, self.controls[name].get("index", 0)))
 
     def value(self, name: str) -> Any:
         """The value at which a slider stands."""
@@ -340,7 +340,7 @@ def _bars(ax: Axes, mark: Mark) -> None:
 
 def _dash(ax: Axes, mark: Mark) -> None:
     x, half = _floats(mark["x"]), mark["half"]
-    looks = _stroke(mark) | {"label": mark.get("label")}
+    looks: dict[str, Any] = _stroke(mark) | {"label": mark.get("label")}
     ax.hlines(mark["y"], x - half, x + half, **looks)
 
 
@@ -363,7 +363,7 @@ def _area(ax: Axes, mark: Mark) -> None:
 
 
 def _rule(ax: Axes, mark: Mark) -> None:
-    looks = _stroke(mark) | {"label": mark.get("label")}
+    looks: dict[str, Any] = _stroke(mark) | {"label": mark.get("label")}
     if mark.get("x") is not None:
         ax.axvline(mark["x"], **looks)
     elif mark.get("y") is not None:

@@ -11,14 +11,17 @@ from IPython.core.getipython import get_ipython
 from grokkit.engine import Trainer
 
 SECONDS = 0.2
-"""The time from one report to the next: five a second."""
+"""The least time from one report to the next: at most five a second."""
+
+PATIENCE = 15
+"""How many times as long as a report took is trained until the next: they cost a sixteenth."""
 
 
 class Background:
     """Trains epoch by epoch until it is told to stop, and reports a few times a second.
 
-    Reports come from the thread. However long one takes, at least half as long is trained
-    until the next, so that pictures never starve the training that they show.
+    Reports come from the thread. However long one takes, many times as long is trained until
+    the next, so that pictures cost the training less than a tenth of its epochs.
 
     Args:
         trainer: what is trained; nobody else may touch it while the thread runs.
@@ -75,7 +78,7 @@ class Background:
                     self._report()
                     reported = time.perf_counter()
                     took = reported - started
-                    pause = max(SECONDS - took, took / 2)
+                    pause = max(SECONDS - took, PATIENCE * took)
             # From here on it is not running any more, which is what the last report says.
             self._stop.set()
             self._report()

@@ -164,7 +164,7 @@ class LiveTraining(SceneWidget):
         if self._before is not None:
             words += ["pale: the run before"]
         known = self.spec.settings()
-        controls = [
+        controls: list[dict[str, Any]] = [
             one | {"disabled": one["name"] in ("distractors", "kl_strength")
                    and one["name"] not in known}
             | ({"labels": _task_names()} if one["name"] == "task" else {})

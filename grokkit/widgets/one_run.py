@@ -429,12 +429,13 @@ def _phase_rows(some: _Runs, rules: np.ndarray) -> list[list[Scene]]:
     who = axis("", 0, 2, ticks=[[0.45, "rule"], [1.45, "you"]])
     yours_said = "you: {border2}, {border3}, {border4}"
     said = by("reveal", [yours_said, yours_said + "; the rule: {rule2}, {rule3}, {rule4}"])
-    right = [n for n in ("train_accuracy", "test_accuracy", "unmirrored_accuracy")
-             if n in some.history]  # fmt: skip
+    right = [some.curve("train_accuracy"), some.curve("test_accuracy")]
+    if "unmirrored_accuracy" in some.history:
+        right.append(some.curve("unmirrored_accuracy", dash=[7, 3, 2, 3]))
     return [
         [panel("Phases", hidden, who, [*strip(yours, 1), question, *shown], says=said, height=92)],
         [panel("What it gets right", hidden, axis("right answers", -0.02, 1.06),
-               [*map(some.curve, right), *borders], height=190)],
+               [*right, *borders], height=190)],
         [panel("How far from the oracle it looks", hidden, axis("nats", some.top("kl")),
                [some.curve("kl"), *borders], height=110)],
         [panel("The norm of the MLP", epochs, axis("norm", some.top("mlp_norm")),

@@ -321,7 +321,7 @@ function paper(element) {
   return { color: dark ? "#121212" : "#ffffff", dark };
 }
 
-const make = (tag, className, inside = []) => {
+const make = (tag, className = "", inside = []) => {
   const made = Object.assign(document.createElement(tag), { className });
   made.append(...inside);
   return made;

@@ -20,7 +20,8 @@ pytestmark = [pytest.mark.browser]
 
 MODULE = (Path(grokkit.widgets.__file__).parent / "scene.js").read_text(encoding="utf-8")
 PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>A widget</title>
-<body style="background:{paper};margin:8px"><main><h1>A widget</h1><div id="a"></div></main>
+<body style="background:{paper};color:{ink};margin:8px">
+<main><h1>A widget</h1><div id="a"></div></main>
 <script type="module">{module}
 mount(document.getElementById("a"), {scene});
 window.ready = true;</script></html>"""
@@ -56,8 +57,9 @@ def name(request: pytest.FixtureRequest) -> str:
 
 def show(page: Page, scene: dict[str, Any], paper: str = "#ffffff") -> None:
     page.set_default_timeout(600_000)
+    ink = "#000000" if paper == "#ffffff" else "#ffffff"
     held = json.dumps(scene).replace("<", "\\u003c")
-    page.set_content(PAGE.format(paper=paper, module=MODULE, scene=held))
+    page.set_content(PAGE.format(paper=paper, ink=ink, module=MODULE, scene=held))
     page.wait_for_function("window.ready")
 
 

@@ -3,6 +3,7 @@
 import math
 from fractions import Fraction
 from itertools import product
+from typing import Any
 
 import numpy as np
 import torch
@@ -33,7 +34,7 @@ def positions_by_reshaping(tokens, targets):
     return np.array(sorted(found))
 
 
-def meet(gamma, separation, around=0.0, number=float):
+def meet(gamma, separation, around=0.0, number: Any = float):
     """Two values on one line through a centroid that may lie anywhere."""
     new = torch.tensor([0.0, 4.0 * separation, 3.0 * separation], dtype=torch.float64)
     share, new_share = number(gamma), number(1.5 * gamma)
@@ -88,7 +89,7 @@ def experiment(base, strength, seeds):
     return {name: tuple(grid(spec, seed=seeds)) for name, spec in arms.items()}
 
 
-def chance(looks, share, number=Fraction):
+def chance(looks, share, number: Any = Fraction):
     """Exactly, where `number` is Fraction."""
     share, total = number(share), number(0)
     for one in product([1, 0], repeat=max(looks)):

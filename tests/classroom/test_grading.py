@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -248,7 +249,8 @@ def test_what_was_not_run_is_listed(graded: list[dict[str, str]]):
         ("noisy", ["correct", "raised", *["correct"] * 3]),
         ("no json", ["unreadable"] * len(NAMES)),
         ("deep", ["unreadable"] * len(NAMES)),
-        ("huge", ["unreadable"]),
+        ("huge", ["unreadable"] * len(NAMES)),
+        ("secret", ["unreadable"] * len(NAMES)),
     ],
 )
 def test_the_hostile_cost_themselves_points_and_nobody_else_anything(
@@ -261,10 +263,13 @@ def test_why_a_notebook_was_stopped_is_told_and_not_at_length(graded: list[dict[
     told = {(row["student"], row["exercise"]): row["feedback"] for row in graded}
     assert told["leaves", "ex_1_2"] == "a line of its cell had to be left out"
     assert "`import os; os._exit(0)  # kl_to_oracle`), as it stopped" in told["leaves", ""]
-    assert told["loops when called", "ex_1_2"] == "it computed for more than 10 s"
-    assert "`while True: pass`), as it stopped the notebook: it computed" in told["loops below", ""]
+    # On a busy machine the clock may end a loop before its processor time does.
+    too_long = "it (computed for more than 10|did not end within 100) s"
+    assert re.fullmatch(too_long, told["loops when called", "ex_1_2"])
+    line = r"line \d+ of code cell 4 \(`while True: pass`\), as it stopped the notebook: "
+    assert re.search(line + too_long, told["loops below", ""])
     assert told["no json", "ex_1_1"].startswith("this file is no notebook, or was cut short (JSON")
-    assert told["huge", ""].startswith("this file is not read: 1,099,511,627,776 bytes")
+    assert told["huge", "ex_1_1"].startswith("this file is not read: 1,099,511,627,776 bytes")
     assert max(map(len, told.values())) <= LONGEST_FEEDBACK
 
 

@@ -20,7 +20,7 @@ from grokkit.operators import (
     rough_covariance,
     solve,
 )
-from grokkit.operators.systems import RATE, VARIANCE
+from grokkit.operators.systems import RATE, VARIANCE, SystemName
 
 
 def stream(seed: int = 0) -> torch.Generator:
@@ -52,7 +52,9 @@ def test_the_covariance_of_the_heat_equation_is_the_same_on_every_grid():
 
 
 @pytest.mark.parametrize("name", ["burgers", "phi4"])
-def test_without_noise_an_equation_has_its_closed_form_and_an_error_of_first_order(name: str):
+def test_without_noise_an_equation_has_its_closed_form_and_an_error_of_first_order(
+    name: SystemName,
+):
     """Burgers by Cole and Hopf, u = -2 nu p_x / p; phi^4 of a constant, u' = a (u - u^3)."""
     system, physics = System(name, grid=64, noise=0.0), PHYSICS[name]
     x, t = places(64), physics.time
@@ -78,7 +80,7 @@ def test_without_noise_an_equation_has_its_closed_form_and_an_error_of_first_ord
 
 
 @pytest.mark.parametrize("name", ["burgers", "phi4"])
-def test_with_the_same_noise_the_error_of_a_path_is_of_first_order(name: str):
+def test_with_the_same_noise_the_error_of_a_path_is_of_first_order(name: SystemName):
     system = System(name, grid=16)
     start = system.start(20, stream(1))
     fine, *coarse = (solve(system, start, stream(2), 1024, c) for c in (1, 4, 8, 16))

@@ -15,7 +15,7 @@ from grokkit.errors import SettingError
 from grokkit.runtime import train
 from grokkit.tasks import ModularTask, register_task, tasks
 from grokkit.widgets import LiveTraining
-from grokkit.widgets.background import Background, when_its_cell_runs_again
+from grokkit.widgets.background import PATIENCE, Background, when_its_cell_runs_again
 from tests.widgets.makers import SMALL
 
 
@@ -225,7 +225,7 @@ def test_settings_that_make_no_sense_together_are_shown_in_one_line(live: LiveTr
 # --- the pace -----------------------------------------------------------------------------
 
 
-def test_however_slow_a_picture_is_a_third_of_the_time_is_left_to_training():
+def test_however_slow_a_picture_is_it_takes_a_small_share_of_the_time():
     spent = {"training": 0.0, "pictures": 0.0}
 
     class Slow(Trainer):
@@ -241,12 +241,13 @@ def test_however_slow_a_picture_is_a_third_of_the_time_is_left_to_training():
 
     def report() -> None:
         started = time.perf_counter()
-        time.sleep(0.3)
+        time.sleep(0.02)
         spent["pictures"] += time.perf_counter() - started
 
     background = Background(Slow(), report, print)
     background.start()
-    until(lambda: spent["pictures"] > 0.8)
+    until(lambda: spent["pictures"] > 0.07)
     background.stop()
-    # But after the last two: the one that was waited for, and the one on stopping.
-    assert spent["training"] > 0.8 * (spent["pictures"] - 2 * 0.3) / 2
+    # But after the last two: the one that was waited for, and the one on stopping. Half of it, as
+    # a loaded machine spends time between the epochs, too.
+    assert spent["training"] > PATIENCE * (spent["pictures"] - 2 * 0.02) / 4

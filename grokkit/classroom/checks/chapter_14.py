@@ -139,7 +139,7 @@ def moments_of_a_normal(impostor):
     array = numbers(impostor)
     for power, want, near in MOMENTS:
         got = float((array**power).mean())
-        require(abs(got - want) <= near, f"The mean of x^{power} is to be {want}.", got, want)
+        require(abs(got - want) <= near, f"The mean of x^{power} is to be {want}.", got, str(want))
 
 
 def empty_middle(impostor):
