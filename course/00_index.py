@@ -38,21 +38,6 @@ for name in ("train_accuracy", "test_accuracy", "kl", "mlp_norm"):
 print(f"... and {len(history.data_vars) - 4} more: history.data_vars")
 
 # %% [markdown]
-# ## The map
-#
-# Papers say why the wait is there and what ends it; these lessons measure it. The map shows both,
-# with the lesson where each is met. Lessons show it as far as they have come:
-# `grokkit.viz.claims_map(upto=3)`.
-
-# %%
-grokkit.viz.claims_map()
-
-# %% [markdown]
-# *Reproduced*: what was measured lies within what was claimed. *Not reproduced* comes in three
-# kinds: *refuted*, the effect lies on the other side; *missed*, it is too small; *not shown*, it
-# could as well be none. *Undecided*: it reaches past the bound. The findings that matter most, with
-# their caveats: [FINDINGS.md](../FINDINGS.md).
-#
 # ## The lessons
 #
 # | lesson | question | time to run | memory |
@@ -70,6 +55,7 @@ grokkit.viz.claims_map()
 # | [11 Inductive bias](11_inductive_bias.ipynb) | Does the architecture choose? | {{time 11}} | {{memory 11}} |
 # | [12 Token uniformity, and data](12_token_uniformity.ipynb) | Do embeddings or data decide? | {{time 12}} | {{memory 12}} |
 # | [13 Three accounts, one network](13_three_accounts.ipynb) | Which signal comes first? | {{time 13}} | {{memory 13}} |
+# | [14 Random targets](14_random_targets.ipynb), an elective | What if there is no right answer? | {{time 14}} | {{memory 14}} |
 #
 # Each takes about half an hour to read, and has its [exercises](../exercises). Time and memory were
 # measured on one core when these notebooks were last built, and are rounded up; to run all of them, one

@@ -174,7 +174,7 @@ theirs = history.test_accuracy.sel(epoch=list(epochs)).values[0]
 print(f"grokkit.train takes 1/{faster:.0f} of the time")
 viz.lines(
     [
-        viz.Line(epochs, theirs, "grokkit.train", "structure"),
+        viz.Line(epochs, theirs, "grokkit.train", "test", {"color": "#262626", "linestyle": "--"}),
         viz.Line(epochs, unseen, "your forty lines"),
     ],
     title="The same training, twice",
@@ -307,6 +307,12 @@ beside(
 # - **It would change our minds:** a network without weight decay that groks (with AdamW), or one that adds
 #   before it knows that order does not matter.
 #
+# **The map so far:** what is said, what was measured, and the verdict.
+
+# %%
+viz.claims_map(upto=1)
+
+# %% [markdown]
 # **More:** [the evidence](evidence/01_sparse_tasks.ipynb) (every seed, the controls, the claims) ·
 # [exercises](../exercises/01_sparse_tasks.ipynb)
 #

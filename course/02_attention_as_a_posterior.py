@@ -232,6 +232,12 @@ widgets.LiveTraining()
 #   (in the evidence) breaks that rule.
 # - **It would change our minds:** a network in the trap that gets out by itself, given longer or more decay.
 #
+# **The map so far:** what is said, what was measured, and the verdict.
+
+# %%
+viz.claims_map(upto=2)
+
+# %% [markdown]
 # **More:** [the evidence](evidence/02_attention_as_a_posterior.ipynb) ·
 # [exercises](../exercises/02_attention_as_a_posterior.ipynb)
 #

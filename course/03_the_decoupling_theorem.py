@@ -241,6 +241,12 @@ for name in ("four-phases", "assumptions"):
 # - **We doubt:** that there is one right norm of the MLP; nothing here measures one.
 # - **It would change our minds:** a network that groks on this task with a least mass near 0.
 #
+# **The map so far:** what is said, what was measured, and the verdict.
+
+# %%
+viz.claims_map(upto=3)
+
+# %% [markdown]
 # **More:** [the evidence](evidence/03_the_decoupling_theorem.ipynb) ·
 # [exercises](../exercises/03_the_decoupling_theorem.ipynb)
 #

@@ -240,6 +240,12 @@ for name in ("decay 0", "decay 1"):
 #   gradient.
 # - **It would change our minds:** a network in which attention starves and the MLP does not.
 #
+# **The map so far:** what is said, what was measured, and the verdict.
+
+# %%
+viz.claims_map(upto=4)
+
+# %% [markdown]
 # **More:** [the evidence](evidence/04_gradient_starvation.ipynb) (the bounds step by step, what rounding does, the frozen
 # MLP) · [exercises](../exercises/04_gradient_starvation.ipynb)
 #

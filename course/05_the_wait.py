@@ -23,6 +23,7 @@ from grokkit.experiments.quantities import exponent, found, wait
 from grokkit.runtime.history import to_history
 
 live = grokkit.presets["live"]
+OFF = {"color": "#262626", "linestyle": "--"}  # how the run without decay is drawn
 
 # %% tags=["nbval-ignore-output"]
 widgets.LiveTraining()
@@ -113,7 +114,7 @@ def switched(before, after, at=400, until=1900):
 off, on = switched(1.0, 0.0), switched(0.0, 1.0)
 viz.lines(
     [
-        viz.Line(off.epoch, off.test_accuracy, "decay switched off at 400", "norm"),
+        viz.Line(off.epoch, off.test_accuracy, "decay switched off at 400", "test", OFF),
         viz.Line(on.epoch, on.test_accuracy, "decay switched on at 400", "test"),
     ],
     title="Switch decay off, and the wait stands still",
@@ -140,8 +141,10 @@ print(beside("05 training loss, decay switched off", my_loss, did))
 # %% tags=["hide-output", "nbval-ignore-output"]
 viz.lines(
     [
-        viz.Line(off.epoch[1:], off.train_loss[1:], "decay switched off at 400", "norm"),
-        viz.Line(on.epoch[1:], on.train_loss[1:], "decay switched on at 400", "test"),
+        viz.Line(off.epoch[1:], off.train_loss[1:], "decay switched off at 400", "train", OFF),
+        viz.Line(
+            on.epoch[1:], on.train_loss[1:], "decay switched on at 400", "train", {"linestyle": "-"}
+        ),
     ],
     title="Decay does not let the loss go away",
     below="the same two runs",
@@ -215,6 +218,12 @@ beside("05 share of the wait that (5) accounts for", my_share_by_equation_5, rou
 # - **We doubt:** equation (5). It misses the wait by a factor of twenty or more in the median, at two sizes of the task.
 # - **It would change our minds:** a network that groks on while its loss is allowed to vanish.
 #
+# **The map so far:** what is said, what was measured, and the verdict.
+
+# %%
+viz.claims_map(upto=5)
+
+# %% [markdown]
 # **More:** [the evidence](evidence/05_the_wait.ipynb) (the balance at every step, Muon and Lion, the loss before the turn) ·
 # [exercises](../exercises/05_the_wait.ipynb)
 #

@@ -1,5 +1,7 @@
 """Settings that every test shares: one thread, no windows, no chance."""
 
+from collections import defaultdict
+
 import jaxtyping
 import matplotlib
 import pytest
@@ -12,6 +14,24 @@ matplotlib.use("Agg")  # not by MPLBACKEND: kernels would inherit it and show no
 # The same examples on every run and on every machine, and no clock that fails on a busy one.
 settings.register_profile("grokkit", derandomize=True, deadline=None, print_blob=True)
 settings.load_profile("grokkit")
+
+
+QUICK = 8
+"""How many of a test's parameters `make test` tries."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Of a test with many parameters all but a few, spread evenly, are slow."""
+    by_test: defaultdict[tuple[object, str], list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
+            by_test[item.path, item.originalname].append(item)
+    for several in by_test.values():
+        quick = {round(i * (len(several) - 1) / (QUICK - 1)) for i in range(QUICK)}
+        for number, item in enumerate(several):
+            if len(several) > QUICK and number not in quick:
+                item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture

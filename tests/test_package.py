@@ -40,7 +40,15 @@ def python(code: str) -> str:
 # --- importing ----------------------------------------------------------------------------
 
 COSTLY = ("xarray", "h5netcdf", "h5py", "pandas", "scipy", "matplotlib", "distributed")
-COURSE_ONLY = ("IPython", "ipywidgets", "jupytext", "nbformat", "nbclient", "jupyter_client")
+COURSE_ONLY = (
+    "IPython",
+    "ipywidgets",
+    "anywidget",
+    "jupytext",
+    "nbformat",
+    "nbclient",
+    "jupyter_client",
+)
 
 
 def test_importing_grokkit_brings_in_nothing_costly_and_reads_no_file():

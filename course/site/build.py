@@ -6,6 +6,8 @@ pages ask no other host for anything.
 """
 
 import argparse
+import base64
+import html
 import json
 import os
 import posixpath
@@ -14,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -78,13 +81,46 @@ def accessible(page: str) -> str:
     )
 
 
-def describe_images(cell: dict[str, Any]) -> None:
-    """The words that an output carries beside its picture become the picture's text."""
+SCENE = "application/vnd.grokkit.scene"
+"""Under this name an output keeps what its widget shows; see grokkit/widgets/base.py."""
+
+
+def describe_images(cell: dict[str, Any]) -> bool:
+    """The words that an output carries beside its picture become the picture's text.
+
+    A widget comes to life from the scene that its output holds; its picture stays for who has no
+    script. Returns whether the cell has such a widget.
+    """
+    alive = False
     for output in cell.get("outputs", []):
         data = output.get("data", {})
-        if "image/png" in data and "text/plain" in data:
-            words = " ".join("".join(data["text/plain"]).split())
-            cell["metadata"].setdefault("mystnb", {})["image"] = {"alt": words}
+        if "image/png" not in data or "text/plain" not in data:
+            continue
+        words = " ".join("".join(data["text/plain"]).split())
+        cell["metadata"].setdefault("mystnb", {})["image"] = {"alt": words}
+        if SCENE in data:
+            scene = zlib.decompress(base64.b64decode(data[SCENE])).decode()
+            held = scene.replace("<", "\\u003c")
+            picture = "".join(data["image/png"]).replace("\n", "")
+            output["data"] = {"text/html": (
+                f'<div class="grokkit-widget"><script type="application/json">{held}</script>'
+                f'<img alt="{html.escape(words)}" src="data:image/png;base64,{picture}"></div>'
+            )}  # fmt: skip
+            alive = True
+    return alive
+
+
+def widget_script() -> str:
+    """A cell that brings every widget of a page to life: the module that Jupyter uses, inlined."""
+    module = (ROOT / "grokkit" / "widgets" / "scene.js").read_text(encoding="utf-8")
+    start = """
+for (const box of document.querySelectorAll(".grokkit-widget")) {
+  const scene = JSON.parse(box.querySelector("script").textContent);
+  box.replaceChildren();
+  mount(box, scene);
+}
+"""
+    return f'<script type="module">\n{module}{start}</script>'
 
 
 def stage(source: Path) -> None:
@@ -106,13 +142,19 @@ def stage(source: Path) -> None:
         if path.suffix == ".md":
             target.write_text(relink(path.read_text(encoding="utf-8"), here, staged), "utf-8")
             continue
-        notebook = json.loads(path.read_text(encoding="utf-8"))
+        notebook, alive = json.loads(path.read_text(encoding="utf-8")), False
         for cell in notebook["cells"]:
             if cell["cell_type"] == "markdown":
                 cell["source"] = relink("".join(cell["source"]), here, staged)
-            describe_images(cell)
+            alive |= describe_images(cell)
         if launch := launch_links(path.relative_to(ROOT).as_posix()):
             notebook["cells"][0]["source"] += f"\n\n{launch}"
+        if alive:
+            output = {"output_type": "display_data", "metadata": {}, "data": {
+                "text/html": widget_script()}}  # fmt: skip
+            next(c for c in reversed(notebook["cells"]) if c.get("outputs"))["outputs"].append(
+                output
+            )
         target.write_text(json.dumps(notebook), "utf-8")
     for room in rooms:
         page = source / "api" / f"{room}.md"

@@ -57,11 +57,7 @@ def core_run(spec: RunSpec) -> core.Run:
 
 
 def core_task(task: Task) -> core.Task | core.Parity:
-    """The same task in the core.
-
-    Raises:
-        SettingError: the core does not know it.
-    """
+    """The same task in the core."""
     if type(task) is SparseParity:
         return core.Parity(task.bits, task.k, task.positions, task.n_inputs, task.train_fraction)
     function = getattr(task, "function", "").replace("x", "a").replace("y", "b")

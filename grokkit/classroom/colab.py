@@ -11,6 +11,9 @@ from pathlib import Path
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
+ID = "colab"
+"""The id of the cell at the end of a lesson, wherever its line installs from."""
+
 _BEGIN = 'if "google.colab" in __import__("sys").modules: '
 
 
@@ -43,5 +46,6 @@ def append(notebook: NotebookNode, source: Path) -> None:
     """Put the line into a folded cell of its own at the end of a notebook."""
     if text := line(source):
         cell = new_code_cell(f"# @title On Google Colab, run this cell first\n{text}")
+        cell.id = ID
         cell.metadata = NotebookNode(jupyter=NotebookNode(source_hidden=True), tags=["hide-input"])
         notebook.cells.append(cell)

@@ -7,7 +7,7 @@ import sys
 import time
 from importlib.metadata import version
 
-NEEDED = ("torch", "numpy", "xarray", "matplotlib", "ipywidgets", "jupyterlab")
+NEEDED = ("torch", "numpy", "xarray", "matplotlib", "anywidget", "jupyterlab")
 
 
 def check_installation() -> None:

@@ -31,7 +31,7 @@ from grokkit.classroom import colab, costs
 from grokkit.classroom.differences import differences, first_line
 from grokkit.errors import refuse
 
-LARGEST_BYTES = 400_000
+LARGEST_BYTES = 480_000
 """A notebook larger than this is refused: it belongs in a repository and on slow networks."""
 
 CELL_SECONDS = 600
@@ -188,7 +188,6 @@ def _generate(source: Path) -> NotebookNode:
     # back into the source.
     notebook.metadata = _metadata()
     notebook.nbformat, notebook.nbformat_minor = 4, 5
-    colab.append(notebook, source)
     used: dict[str, int] = {}
     known_costs = costs.kept(source.parent)
     for cell in notebook.cells:
@@ -203,6 +202,7 @@ def _generate(source: Path) -> NotebookNode:
         ).hexdigest()
         used[name] = used.get(name, 0) + 1
         cell.id = name if used[name] == 1 else f"{name}-{used[name]}"
+    colab.append(notebook, source)
     return notebook
 
 
@@ -219,7 +219,9 @@ def _adopt_outputs(notebook: NotebookNode, old: NotebookNode) -> None:
     by_id = {cell.get("id"): cell for cell in old.cells}
     for cell in notebook.cells:
         match = by_id.get(cell.id)
-        if cell.cell_type == "code" and match is not None and match.source == cell.source:
+        if cell.cell_type != "code" or match is None:
+            continue
+        if match.source == cell.source or cell.id == colab.ID:  # which does nothing here
             cell.outputs = match.get("outputs", [])
             cell.execution_count = match.get("execution_count")
 

@@ -97,7 +97,7 @@ def claims(
             seeds = tuple(sorted({spec.seed for spec in any_specs_of(given)}))
         results += row.judge(judged, size, seeds)
         if seeds != row.seeds:
-            own, these = (", ".join(map(str, one)) for one in (row.seeds, seeds))
+            own, these = (", ".join(str(seed) for seed in one) for one in (row.seeds, seeds))
             print(f"{row.name} is about seeds {own}; here it is asked of {these}\n")
         _draw(row, judged, size, figures)
     print(experiments.text(results))

@@ -57,9 +57,6 @@ def class_spread(
         points: features, or any other vectors.
         classes: the class of each point, 0 or more.
         delta: how near counts as there, relative to the spread of all points.
-
-    Raises:
-        SettingError: delta is below 0.
     """
     check_number("delta", delta)
     x, width = points.double(), points.shape[2]

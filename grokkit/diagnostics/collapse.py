@@ -52,9 +52,6 @@ def softmax_collapse(
         precision: the precision in which the usual formula is evaluated.
         loss: the exact cross-entropy of each example, where it is at hand; None to compute
             it here, in double precision.
-
-    Raises:
-        SettingError: ``precision`` is no floating-point type.
     """
     if not precision.is_floating_point:
         refuse("precision", precision, "a floating-point type, such as torch.float32")

@@ -22,7 +22,6 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from grokkit import theory
 from grokkit.diagnostics._arrays import to_numpy, to_tensor
 from grokkit.errors import refuse
 
@@ -70,11 +69,9 @@ def step_contraction(
         weight_decay: w, the setting, 0 or more.
         columns: which parameters W is, such as ``weights.columns(MLP_WEIGHTS)``; None for
             all of them.
-
-    Raises:
-        SettingError: a rate is not above 0, a decay is negative, or their product is 1 or
-            more.
     """
+    from grokkit import theory
+
     _check(rate, weight_decay)
     if columns is not None:
         before, after = before[:, columns], after[:, columns]

@@ -57,9 +57,6 @@ def embedding_power(weights: Mapping[str, Tensor], p: int) -> Float[Tensor, "run
     Args:
         weights: the weights of the group.
         p: the modulus; token i must be the number i, as in every modular task here.
-
-    Raises:
-        SettingError: p is below 2 or above the number of tokens.
     """
     table = weights["token_embedding"].detach().double()
     check_int("p", p, 2, table.shape[1])
@@ -84,9 +81,6 @@ def fourier_concentration(
         p: the modulus; token i must be the number i.
         constant: whether frequency 0 counts, as it does in the code of the paper. It is the
             mean embedding: a vector common to all numbers would look like structure.
-
-    Raises:
-        SettingError: p is below 3 or above the number of tokens.
     """
     table = weights["token_embedding"].detach().double()
     check_int("p", p, 3, table.shape[1])
@@ -127,11 +121,7 @@ def logit_table(
 
 
 def operands(batch: Batch, p: int) -> Int[Tensor, "run example 2"]:
-    """The tokens at the two informative positions of every sequence, from left to right.
-
-    Raises:
-        SettingError: a sequence has not two of them, or a token is not in 0..p-1.
-    """
+    """The tokens at the two informative positions of every sequence, from left to right."""
     if not bool((batch.informative.sum(dim=2) == 2).all()):
         refuse("batch", "another number of operands", "2 informative positions everywhere")
     found = batch.tokens[batch.informative].view(*batch.tokens.shape[:2], 2)
@@ -163,9 +153,6 @@ def key_frequencies(
     Args:
         power: from :func:`embedding_power` or :func:`sum_power`.
         share: of all power but the constant's, between 0 and 1.
-
-    Raises:
-        SettingError: the share is not between 0 and 1.
     """
     check_fraction("share", share)
     waves = power.clone()

@@ -56,9 +56,6 @@ def fit_inverse(
     Returns:
         The line; its numbers are ``nan`` where fewer than two strengths are left, and
         ``r_squared`` is where all epochs are the same.
-
-    Raises:
-        SettingError: a strength is not above 0, or the two are not of one length.
     """
     strength, when = np.asarray(beta, dtype=float), np.asarray(epochs, dtype=float)
     if strength.ndim != 1 or strength.shape != when.shape:

@@ -110,9 +110,6 @@ def evenly_spaced(examples: int, size: int) -> Int[Tensor, " example"]:
 
     The sequences of a data set stand in the order of their operands, so these are from all
     over it, and no draw is needed.
-
-    Raises:
-        SettingError: there are not that many, or ``size`` is below 1.
     """
     check_int("size", size, 1, examples)
     return torch.arange(size) * examples // size

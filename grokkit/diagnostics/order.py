@@ -81,9 +81,6 @@ def measure_transition(
         epoch: of the records.
         values: of the signal, at each record.
         since: the epoch of the record at which the transition starts.
-
-    Raises:
-        SettingError: there is no record at that epoch.
     """
     there = np.flatnonzero(np.asarray(epoch) == since)
     if not len(there):
@@ -112,9 +109,6 @@ def half_rise_epoch(
 
     Returns:
         An epoch; ``nan`` if the signal does not reach the mark.
-
-    Raises:
-        SettingError: the share is not above 0 and at most 1.
     """
     if check_number("share", share, strict=True) > 1:
         refuse("share", share, "a number above 0, at most 1")

@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float
 
-from grokkit import theory
 from grokkit.diagnostics.phases import phase_borders
 from grokkit.errors import check_int, check_number
 
@@ -62,11 +61,10 @@ def plateau_lengths(
           which is what the bracket is a theorem about;
         - ``plateau``: phase 2, from border 1|2 to 2|3;
         - ``measured``: from border 1|2 to 3|4, the wait for understanding.
-
-    Raises:
-        SettingError: ``r_max`` is not above 0, or ``update_bound`` is negative.
     """
     import xarray as xr
+
+    from grokkit import theory
 
     for field, value, strict in (("r_max", r_max, True), ("update_bound", update_bound, False)):
         for one in [] if value is None else np.ravel(value):
@@ -133,11 +131,10 @@ def kl_times(
           its upper bound for any start;
         - ``measured``: the first record with D at or below delta (``nan``: never), for runs
           without a prior too.
-
-    Raises:
-        SettingError: k or gamma make no sense together or with the length.
     """
     import xarray as xr
+
+    from grokkit import theory
 
     length = history.sizes["pos"]
     check_int("k", k, 1, length - 1)
@@ -199,6 +196,8 @@ def hindsight_conditions(history: "xr.Dataset") -> "xr.Dataset":
         ``lipschitz``, ``logit_margin`` or ``value_radius``.
     """
     import xarray as xr
+
+    from grokkit import theory
 
     borders = phase_borders(history)
     memorised, grokked = (borders.sel(border=b, drop=True) for b in ("1|2", "3|4"))

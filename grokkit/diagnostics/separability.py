@@ -25,7 +25,6 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from grokkit import theory
 from grokkit.diagnostics._arrays import to_numpy, to_tensor
 from grokkit.diagnostics.capacity import lipschitz
 from grokkit.diagnostics.structure import min_informative_mass
@@ -88,6 +87,8 @@ def separability(
             different queries, attention is frozen and so no function of the scores, or
             the readout has no L_f: a norm stands in it, or there are several layers.
     """
+    from grokkit import theory
+
     if model.spec.layers > 1:
         refuse("layers", model.spec.layers, "1: with more, the readout has no Lipschitz bound")
     if PLACEMENTS[model.spec.norm].in_readout:

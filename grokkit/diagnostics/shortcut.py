@@ -41,9 +41,6 @@ def shortcut_loss(
         readout: the rest of the network, with its own LayerNorm; a residual path that
             carries y past the MLP starts from the same y.
         targets: the right class of each example.
-
-    Raises:
-        SettingError: the readout gives no logits for each example.
     """
     norm = torch.linalg.vector_norm(y, dim=2, keepdim=True)
     logits = readout(y / torch.where(norm > 0, norm, 1))

@@ -174,9 +174,6 @@ def starvation_bounds(
         score_gradient: the gradient of each example's own cross-entropy, as a recorded
             training step keeps it, or from :func:`score_gradients`.
         l_f: L_f, where it is at hand; None for :func:`grokkit.diagnostics.lipschitz`.
-
-    Raises:
-        SettingError: ``score_gradient`` is not of the shape of ``attention``.
     """
     if score_gradient.shape != attention.shape:
         refuse("score_gradient", tuple(score_gradient.shape), f"shape {tuple(attention.shape)}")

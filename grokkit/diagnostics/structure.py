@@ -16,7 +16,6 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from grokkit import theory
 from grokkit.diagnostics._arrays import to_numpy, to_tensor
 from grokkit.model.attention import Attention
 
@@ -145,10 +144,9 @@ def distributed_share(
         attention: alpha.
         informative: true on I*.
         gamma: the threshold of the summed mass, above 0.
-
-    Raises:
-        SettingError: gamma is not above 0.
     """
+    from grokkit import theory
+
     holds = theory.distributed_condition(
         to_numpy(attention.movedim(2, -1)), informative.cpu().numpy(), gamma
     )

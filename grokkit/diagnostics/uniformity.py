@@ -112,11 +112,7 @@ def _by_step(
 
 
 def primitive_root(p: int) -> int:
-    """The least g whose powers modulo p are all of 1..p-1.
-
-    Raises:
-        SettingError: p is no prime above 2; modulo others there is none.
-    """
+    """The least g whose powers modulo p are all of 1..p-1."""
     check_int("p", p, 3)
     for g in range(2, p):
         power, order = g, 1
@@ -134,9 +130,6 @@ def logarithm_order(p: int) -> Int[Tensor, " place"]:
 
     A product is a sum of logarithms modulo p - 1, so this is the order in which the
     embeddings of a network that multiplies may lie evenly. 0 has no logarithm: left out.
-
-    Raises:
-        SettingError: p is no prime above 2.
     """
     g = primitive_root(p)
     powers = [1]

@@ -112,9 +112,6 @@ def grokked_radius(history: "xr.Dataset") -> float:
 
     Args:
         history: one run or several, with ``test_accuracy`` and ``mlp_norm``.
-
-    Raises:
-        SettingError: no run has grokked.
     """
     when = np.atleast_1d(grok_epoch(history).values)
     norms = np.atleast_2d(history.mlp_norm.values)

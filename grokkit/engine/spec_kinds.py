@@ -181,12 +181,7 @@ class Spec:
 
     @classmethod
     def from_dict(cls: type[N], written: Any) -> N:
-        """The spec that :meth:`to_dict` described.
-
-        Raises:
-            SettingError: it is a spec of another kind, a kind or a setting is unknown here, or
-                a value is refused.
-        """
+        """The spec that :meth:`to_dict` described."""
         with reading():
             return cls._read(written)
 
@@ -245,9 +240,6 @@ def start_trainer(
         specs: the runs.
         device: where they are trained.
         first: the number of the first run, for messages.
-
-    Raises:
-        SettingError: nothing trains specs of this kind, or they cannot be trained as a group.
     """
     kind = getattr(specs[0], "kind", type(specs[0]).__name__)
     if kind not in _trainers:
@@ -256,12 +248,7 @@ def start_trainer(
 
 
 def spec_from_dict(written: Any) -> Spec:
-    """The spec, of any kind, that its ``to_dict`` described.
-
-    Raises:
-        SettingError: it is of a kind that is not registered here, a setting is unknown, or a
-            value is refused.
-    """
+    """The spec, of any kind, that its ``to_dict`` described."""
     return spec_kinds[_mapping("spec", written).get("kind", TRANSFORMER)].from_dict(written)
 
 

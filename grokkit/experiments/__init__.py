@@ -32,6 +32,7 @@ from grokkit.experiments import (
     kl_acceleration,
     lr_and_decay,
     norm_vs_structure,
+    operators,
     priors,
     readout_scale,
     resnet_grokking,
@@ -99,6 +100,8 @@ ROWS: Mapping[str, Row] = MappingProxyType(
             again.PLACEMENTS,
             again.ACCOUNTS,
             again.CEILING,
+            # The elective, arXiv 2605.15806.
+            operators.ROW,
         )
     }
 )

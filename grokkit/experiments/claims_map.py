@@ -27,7 +27,8 @@ class MapLine:
         claim: the claim that judges it, ``ROW/NAME``.
         who: who says it.
         measured: what was measured, in words; ``{0}`` stands for the effect of the claim's first
-            part, ``{0.count}`` and ``{0.of}`` for how many of the seeds it holds.
+            part, ``{0.count}`` and ``{0.of}`` for how many of the seeds it holds, ``{0.seen}`` for
+            what was seen.
         verdict: the verdict on the claim; empty until it is known.
     """
 
@@ -50,7 +51,7 @@ LINES: tuple[MapLine, ...] = (
         "Attention finds the tokens that matter before unseen pairs are answered.",
         "four-phases/structure-first",
         PAPER,
-        "at that time {0} of attention's first divergence from the oracle is left",
+        "then {0} of attention's divergence from the right one is left",
     ),
     MapLine(
         2,
@@ -77,7 +78,7 @@ LINES: tuple[MapLine, ...] = (
         4,
         "Memorising silences the gradient of attention more than the others.",
         "four-phases/starves-all",
-        PAPER,
+        "Figure 1, as it is read",
         "its share of the whole gradient falls {0} x; twice was claimed",
     ),
     MapLine(
@@ -102,8 +103,15 @@ LINES: tuple[MapLine, ...] = (
         "it says {0} of what the wait is",
     ),
     MapLine(
+        5,
+        "The wait is a search for where to look and then learning to add: the two add up.",
+        "wait-again/a-sum",
+        OURS,
+        "it is {0} x the sum of the two; within a quarter was claimed",
+    ),
+    MapLine(
         6,
-        "A prior that says where to look shortens the way to 95 % to two thirds.",
+        "A prior that says where to look shortens the way to 95 %, to two thirds or less.",
         "headlines/faster",
         PAPER,
         "to {0} of the epochs, in {0.of} pairs of runs",
@@ -127,7 +135,7 @@ LINES: tuple[MapLine, ...] = (
         "A Bayesian ticket generalises no later than a lottery ticket.",
         "tickets/bayesian-wins",
         PAPER,
-        "it does in {1.count} of {1.of} seeds; the lottery ticket never comes to 95 %",
+        "epochs to 95 %: {1.seen}",
     ),
     MapLine(
         8,
@@ -226,7 +234,7 @@ class _Told:
 
     def __init__(self, part: Part) -> None:
         self._part = part
-        self.count, self.of = part.count, len(part.outcomes)
+        self.count, self.of, self.seen = part.count, len(part.outcomes), part.seen
 
     def __str__(self) -> str:
         """Its effect with the interval."""

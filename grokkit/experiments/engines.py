@@ -10,6 +10,8 @@ from grokkit.engine import RunSpec, Spec, Trainer
 from grokkit.engine.spec_kinds import start_trainer
 from grokkit.errors import refuse
 from grokkit.images import ImageSpec, seconds_per_epoch
+from grokkit.operators import ContestSpec
+from grokkit.operators import seconds_per_epoch as seconds_per_round
 from grokkit.runtime.history import to_history
 
 if TYPE_CHECKING:
@@ -65,5 +67,13 @@ def _like_images(spec: ImageSpec) -> ImageSpec:
     return spec.with_(seed=0, weight_decay=0.0, split="pair")
 
 
-ENGINES = {RunSpec: Engine(_like, _seconds), ImageSpec: Engine(_like_images, seconds_per_epoch)}
+def _like_contest(spec: ContestSpec) -> ContestSpec:
+    return spec.with_(seed=0, name="heat", noise=1.0)
+
+
+ENGINES = {
+    RunSpec: Engine(_like, _seconds),
+    ImageSpec: Engine(_like_images, seconds_per_epoch),
+    ContestSpec: Engine(_like_contest, seconds_per_round),
+}
 """What trains the runs of each kind of spec."""

@@ -46,9 +46,6 @@ def glyph(sides: int, size: int) -> UInt8[Tensor, "row column"]:
 
     Returns:
         Brightness, 0 (black) to 255 (white).
-
-    Raises:
-        SettingError: there is no such glyph, or no such size.
     """
     if type(sides) is not int or sides not in SIDES:
         refuse("sides", sides, ", ".join(map(str, SIDES)))

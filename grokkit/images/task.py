@@ -150,11 +150,7 @@ class GlyphSum:
         return 1 + self.cells * max(self.alphabet)
 
     def build(self, seed: int) -> ImageData:
-        """The data of this task for one seed: which images are trained on.
-
-        Args:
-            seed: 0 or more.
-        """
+        """The data of this task for one seed, 0 or more: which images are trained on."""
         check_int("seed", seed, 0)
         base = len(self.alphabet)
         glyphs = decode(torch.arange(self.n_inputs), base, self.cells)

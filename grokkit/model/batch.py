@@ -128,11 +128,7 @@ class Batch:
         return self._each(lambda part: part[index : index + 1])
 
     def take(self, rows: Int[Tensor, "run row"]) -> "Batch":
-        """Some examples of each run, such as a minibatch.
-
-        Args:
-            rows: which examples, each run's own.
-        """
+        """Some examples of each run, such as a minibatch; which ones is each run's own."""
         run = torch.arange(self.runs, device=rows.device).unsqueeze(1)
         return self._each(lambda part: part[run, rows])
 

@@ -68,11 +68,7 @@ class Transformer:
         self.stack = Stack(spec, batch, self.slots) if spec.layers > 1 else None
 
     def take(self, rows: Int[Tensor, "run row"]) -> "Transformer":
-        """The forward pass for some examples of each run, such as a minibatch.
-
-        Args:
-            rows: which examples, each run's own.
-        """
+        """The forward pass for some examples of each run, such as a minibatch."""
         return Transformer(self.spec, self.batch.take(rows), slots=self.slots.take(rows))
 
     def embed(self, weights: Mapping[str, Tensor]) -> Float[Tensor, "run slot embed"]:

@@ -78,11 +78,7 @@ def train(
 
 
 def as_specs(specs: Any) -> list[Spec]:
-    """One spec or several as a list.
-
-    Raises:
-        SettingError: something there is no spec, or there is none.
-    """
+    """One spec or several as a list."""
     listed: list[Any] = [specs] if isinstance(specs, Spec | str) else list(specs)
     wrong = [one for one in listed if not isinstance(one, Spec)]
     if wrong or not listed:
@@ -107,9 +103,6 @@ def plan(
         checkpoint_minutes: as for :func:`train`.
         here: whether they are trained on this machine, so that devices and files are looked
             for before the first run.
-
-    Raises:
-        SettingError: something is known to fail.
     """
     check_number("checkpoint_minutes", checkpoint_minutes)
     if here:
@@ -164,11 +157,7 @@ def groups(specs: Sequence[S], device: torch.device) -> list[list[S]]:
 
 
 def choose_executor(jobs: Sequence[Job], workers: int | None) -> Executor:
-    """Worker processes where they can be had and are worth it, this process otherwise.
-
-    Raises:
-        SettingError: ``workers`` is no whole number from 1, or more than 1 on a GPU.
-    """
+    """Worker processes where they can be had and are worth it, this process otherwise."""
     if workers is not None:
         check_int("workers", workers, 1)
     if torch.device(jobs[0].device).type != "cpu":

@@ -65,11 +65,7 @@ def load_sweep(path: str | Path) -> list[RunSpec]:
 
 
 def sweep_specs(plain: Mapping[str, Any]) -> list[RunSpec]:
-    """The runs of a sweep file that was read already.
-
-    Raises:
-        SettingError: it names an unknown setting, or a value is refused.
-    """
+    """The runs of a sweep file that was read already."""
     for name, table in plain.items():
         if name not in ("base", "grid"):
             refuse(name, table, "[base] and [grid]")

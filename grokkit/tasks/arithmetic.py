@@ -258,11 +258,7 @@ class PrimeField(RuleTask, FunctionSetting):
         return i & j if self.hole == "square" else i
 
     def build(self, seed: int) -> TaskData:
-        """The data of this task for one seed.
-
-        Args:
-            seed: 0 or more.
-        """
+        """The data of this task for one seed, 0 or more."""
         data = super().build(seed)
         inside = self.held_out(decode(data.test.group, self.p, 2))
         if inside is None:

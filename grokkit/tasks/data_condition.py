@@ -38,9 +38,6 @@ def nearest_train_distance(
     Returns:
         abs(i - i') + abs(j - j') to the nearest (i', j'); ``inf`` where no train pair has
         that class.
-
-    Raises:
-        SettingError: ``period`` is no whole number, or the sequences have not two operands.
     """
     if period is not None:
         check_int("period", period, 1)
@@ -71,9 +68,6 @@ def covered(labels: Int[Tensor, "p p"], reach: int) -> float:
     Returns:
         The mean over all pairs of the number of pairs within reach that have the same class,
         the pair itself included.
-
-    Raises:
-        SettingError: ``reach`` is no whole number from 0 up.
     """
     check_int("reach", reach, 0)
     p = len(labels)
@@ -100,9 +94,6 @@ def threshold_fraction(p: int, covered: float | int) -> float:
 
     Returns:
         A fraction of the p^2 pairs; above 1 where even all of them would be too few.
-
-    Raises:
-        SettingError: ``p`` or ``covered`` makes no sense.
     """
     check_int("p", p, 2)
     check_number("covered", float(covered), strict=True)

@@ -74,8 +74,8 @@ class Distractors:
 
     @property
     def drawn_anew(self) -> bool:
-        """Whether two draws differ, for kinds that have something random."""
-        two = Distractors(self.kind, self.alphabet, draws=2).draw(8, 8, 8, generator(0, "trial"))
+        """Whether this kind is random, so that two draws differ."""
+        two = Distractors(self.kind, draws=2).draw(8, 8, 8, generator(0, "trial"))
         return not torch.equal(two[0], two[1])
 
     def check(self, n_gaps: int) -> None:
@@ -250,13 +250,10 @@ class OperandTask(Task):
         return Distractors(self.distractors, self.alphabet, self.draws)
 
     def build(self, seed: int) -> TaskData:
-        """The data of this task for one seed.
+        """The data of this task for one seed, 0 or more.
 
         The split and the distractors have streams of their own: changing the kind of
         distractors leaves the split as it is.
-
-        Args:
-            seed: 0 or more.
         """
         check_int("seed", seed, 0)
         operands, base = self.inputs(seed), len(self.symbols)

@@ -88,11 +88,7 @@ class SparseParity(Task):
         return self.examples or min(2**self.bits, DEFAULT_EXAMPLES)
 
     def build(self, seed: int) -> TaskData:
-        """The data of this task for one seed: which bit strings, and the split.
-
-        Args:
-            seed: 0 or more.
-        """
+        """The data of this task for one seed, 0 or more: which bit strings, and the split."""
         check_int("seed", seed, 0)
         codes = distinct(2**self.bits, self.n_inputs, generator(seed, "inputs"))
         train = split_inputs(codes, self.train_fraction, generator(seed, "split"))
@@ -149,11 +145,7 @@ class AutoregressiveParity(SparseParity):
             refuse("examples", self.examples, f"at most {most} strings of {self.bits} bits")
 
     def build(self, seed: int) -> TaskData:
-        """The data of :class:`SparseParity` for one seed, as next-token examples.
-
-        Args:
-            seed: 0 or more.
-        """
+        """The data of :class:`SparseParity` for one seed, as next-token examples."""
         data = replace(super().build(seed), n_classes=3)
         if self.predict == "answer":
             return data

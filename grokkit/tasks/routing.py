@@ -90,11 +90,7 @@ class LongerAddition(ModularAddition):
             refuse("length", self.length, "4 or more: some distractors must be trained on")
 
     def build(self, seed: int) -> TaskData:
-        """The data of :class:`ModularAddition`, and the longer test sets.
-
-        Args:
-            seed: 0 or more.
-        """
+        """The data of :class:`ModularAddition`, and the longer test sets."""
         data = super().build(seed)
         test = data.test
         once = dataclasses.replace(self.filler, draws=1)
@@ -156,11 +152,7 @@ class MarkedAddition(Task):
         return self.p**2
 
     def build(self, seed: int) -> TaskData:
-        """The data of this task for one seed: split, positions and distractors.
-
-        Args:
-            seed: 0 or more.
-        """
+        """The data of this task for one seed, 0 or more: split, positions and distractors."""
         check_int("seed", seed, 0)
         pairs = decode(torch.arange(self.n_inputs), self.p, 2)
         train, flags = split_operands(

@@ -9,7 +9,7 @@ is the *mirror image*: where a + b = b + a, training on (b, a) half-answers (a, 
 unordered split keeps mirror images together; :func:`split_operands` says which leak.
 """
 
-from typing import Literal, get_args
+from typing import Literal, NoReturn, get_args
 
 import torch
 from jaxtyping import Bool, Int
@@ -105,9 +105,6 @@ def split_operands(
         True where an input is trained on; and for each test sequence in order whether it is
         mirrored, or None where operands do not commute: there a mirror image has another
         label, and nothing leaks.
-
-    Raises:
-        SettingError: ``train_fraction`` leaves no train inputs or no test inputs.
     """
     unordered = encode(operands.sort(dim=1).values, base)
     families = unordered if kind == "unordered" else encode(operands, base)
@@ -117,6 +114,6 @@ def split_operands(
     return train, mirror_images(unordered, train).repeat_interleave(draws)
 
 
-def _refuse_empty(train_fraction: object, n_inputs: int) -> None:
+def _refuse_empty(train_fraction: object, n_inputs: int) -> NoReturn:
     allowed = f"a fraction of the {n_inputs} inputs that leaves some to train on and some to test"
     refuse("train_fraction", train_fraction, allowed)

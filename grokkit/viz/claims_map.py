@@ -19,10 +19,10 @@ COLORS = {
 MARKS = {"reproduced": "✔", "partly": "◐", "not reproduced": "✘", "undecided": "?"}
 """Its mark, so that nothing hangs on the colour."""
 
-COLUMNS = (0.0, 0.055, 0.435, 0.835)
+COLUMNS = (0.0, 0.07, 0.44, 0.84)
 """Where the columns begin, as shares of the width: lesson, claim, measured, verdict."""
 
-WIDTHS = (44, 45)
+WIDTHS = (50, 54)
 """The letters of a line of the two wide columns."""
 
 WIDTH, LINE, ROW = 10.5, 0.165, 0.12
@@ -64,7 +64,7 @@ def claims_map(upto: int | None = None) -> Picture:
             ax.text(COLUMNS[0], top, f"{one.lesson:02}", color=INK, **look)
             ax.text(COLUMNS[1], top, "\n".join(said), color=INK, **look)
             ax.text(COLUMNS[2], top, "\n".join(seen), color=INK, **look)
-            words = f"{MARKS.get(verdict, '')} {verdict}" + (f"\n    {how}" if how else "")
+            words = f"{MARKS.get(verdict, '')} {verdict}" + (f"\n    ({how})" if how else "")
             color = COLORS.get(verdict, INK)
             ax.text(COLUMNS[3], top, words, color=color, fontweight="bold", **look)
             y += height
@@ -87,6 +87,6 @@ def _said(one: MapLine) -> str:
 def _words(lines: Sequence[MapLine]) -> str:
     """The rows in sentences."""
     return " ".join(
-        f"Lesson {one.lesson:02}: {_said(one)}: we measured: {one.measured}; {one.verdict}."
+        f"Lesson {one.lesson:02}, {one.who}: {one.says} Measured: {one.measured}; {one.verdict}."
         for one in lines
     )

@@ -83,7 +83,7 @@ def describe(one: "xr.Dataset", *, end: bool = True) -> str:
 
 
 def shade_phases(
-    ax: Axes, borders: Iterable[float], last: float | int, *, words: bool = True, thin: bool = False
+    ax: Axes, borders: Iterable[float], last: float | int, *, words: bool = True
 ) -> list[int]:
     """Shade and number the phases of a run.
 
@@ -92,7 +92,6 @@ def shade_phases(
         borders: the epochs at which phases 2, 3 and 4 begin; ``nan`` where they do not.
         last: the epoch at which the run ends.
         words: whether to write the phases' numbers and names.
-        thin: the axes are wide and have room for a line of words only.
 
     Returns:
         The phases for whose names there was no room.
@@ -100,7 +99,6 @@ def shade_phases(
     nameless = []
     to_axes = ax.transData + ax.transAxes.inverted()
     edges = [0.0, *(last if np.isnan(border) else border for border in borders), last]
-    letter, y, va = (0.0115, 0.5, "center") if thin else (0.019, 0.985, "top")
     for phase, (left, right) in enumerate(itertools.pairwise(edges), start=1):
         if right <= left:
             continue
@@ -109,12 +107,12 @@ def shade_phases(
             ax.axvline(left, color=INK, linewidth=0.7, zorder=0.5)
         x0, x1 = (to_axes.transform((x, 1.0))[0] for x in (left, right))
         name = f"{phase} {PHASES[phase]}"
-        if words and x1 - x0 < letter * len(name):
+        if words and x1 - x0 < 0.019 * len(name):
             name = f"{phase}"
             nameless.append(phase)
         if words and x1 - x0 > 0.02:
-            look = {"transform": ax.transAxes, "ha": "center", "va": va, "size": 8.5}
-            ax.text((x0 + x1) / 2, y, name, **look)
+            look = {"transform": ax.transAxes, "ha": "center", "va": "top", "size": 8.5}
+            ax.text((x0 + x1) / 2, 0.985, name, **look)
     return nameless
 
 

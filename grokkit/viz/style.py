@@ -30,7 +30,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
@@ -251,21 +251,14 @@ def picture(width: int | float, height: int | float) -> Picture:
 
 
 def fixed_picture(width: int | float, height: int | float) -> Picture:
-    """An empty picture whose axes stand still, for a widget.
-
-    The usual layout makes room for what is drawn: while a slider is moved the axes would
-    jump, and finding the room takes as long as drawing. Sizes are those of :func:`picture`.
-    """
+    """An empty picture whose axes stand where they are put; sizes are those of :func:`picture`."""
     no_layout: Any = "none"  # which matplotlib documents and its types lack
     figure = Picture(figsize=(width, height), layout=no_layout)
     FigureCanvasAgg(figure)
-    figure.subplots_adjust(
-        left=0.6 / width, right=1 - 0.15 / width, bottom=0.55 / height, top=1 - 0.85 / height
-    )
     return figure
 
 
-def png(figure: Figure, *, quick: bool = False) -> bytes:
+def png(figure: Figure) -> bytes:
     """A figure as the bytes of a PNG file, the same for the same figure.
 
     64 colours are plenty where none is a shade of a scale, and make the file, and so a
@@ -274,25 +267,21 @@ def png(figure: Figure, *, quick: bool = False) -> bytes:
 
     Args:
         figure: the figure.
-        quick: choose the other colours by a faster rule, do not search for the smallest file,
-            and leave the description out: for pictures that are shown for a moment.
     """
     buffer = io.BytesIO()
     with style():
         # Uncompressed: this one is only read back, a few lines below.
         figure.savefig(buffer, format="png", pil_kwargs={"compress_level": 0})
     info = PngInfo()
-    if not quick:
-        info.add_itxt("Description", alt_text(figure), lang="en")
+    info.add_itxt("Description", alt_text(figure), lang="en")
     kept = [round(255 * part) for color in _KEPT for part in to_rgb(color)]
     palette, small = Image.new("P", (1, 1)), io.BytesIO()
     with Image.open(buffer) as image:
         whole = image.convert("RGB")
-        rule = Image.Quantize.FASTOCTREE if quick else Image.Quantize.MEDIANCUT
-        others = whole.quantize(64 - len(_KEPT), method=rule, dither=Image.Dither.NONE)
+        others = whole.quantize(64 - len(_KEPT), dither=Image.Dither.NONE)
         palette.putpalette(kept + (others.getpalette() or [])[: 3 * (64 - len(_KEPT))])
         few = whole.quantize(palette=palette, dither=Image.Dither.NONE)
-        few.save(small, "PNG", optimize=not quick, pnginfo=info)
+        few.save(small, "PNG", optimize=True, pnginfo=info)
     return small.getvalue()
 
 
@@ -362,23 +351,6 @@ def record_axis(ax: Axes, epochs: np.ndarray, scale: EpochScale = "log") -> None
 def epoch_label(scale: EpochScale) -> str:
     """What to write below an axis of epochs."""
     return "epoch (log scale)" if scale == "log" else "epoch"
-
-
-def cursor(ax: Axes, at: int | float, last: int | float, first: int | float | None = None) -> None:
-    """Stand at one epoch of an axis: a line there, and what follows is pale.
-
-    Args:
-        ax: where.
-        at: the epoch.
-        last: the last epoch of the axis.
-        first: the first record after 0 where epochs are spaced by their logarithm; None: they
-            are spaced evenly.
-    """
-    epoch_axis(ax, first or 1, last, "linear" if first is None else "log")
-    if first is None:
-        ax.xaxis.set_major_locator(MaxNLocator(5))
-    ax.axvspan(at, max(last, 1), color="white", alpha=0.65, zorder=3, linewidth=0)
-    ax.axvline(at, color=INK, linewidth=1.5, zorder=4)
 
 
 def log_epochs(ax: Axes, which: Literal["x", "y"]) -> None:

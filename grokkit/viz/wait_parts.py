@@ -48,10 +48,11 @@ def wait_parts(
             words = f" {number(total)}" if np.isfinite(total) else " not in these runs"
             inside = not np.isfinite(search[y])
             place = end * 0.02 if inside else known[y]
-            ax.text(place, y, words, va="center", color="white" if inside else INK, size=9)
+            ax.text(place, float(y), words, va="center", color="white" if inside else INK, size=9)
         ax.set_yticks(at, list(parts))
         ax.invert_yaxis()
         ax.set(xlabel="epochs until 95 % of the unseen pairs are right", xlim=(0, end))
+        ax.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
         ax.grid(axis="x")
         ax.grid(axis="y", visible=False)
         told = (

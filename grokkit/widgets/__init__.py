@@ -1,7 +1,9 @@
 """Widgets: the course's pictures with sliders, and a training to watch.
 
-Each is a thin shell of core ipywidgets around a pure function of :mod:`grokkit.viz`: the
-state of its controls in, a picture out. They need the ``course`` extra.
+Each hands a scene to the browser: plain data that holds whatever its controls can show. One
+ES module, ``scene.js``, draws it there (anywidget brings it to JupyterLab, Notebook 7, VS Code
+and Colab), so a slider moves its picture at once, and on a page without a kernel, too. They
+need the ``course`` extra.
 
 =====================  ===================================================================
 RoutingPlayground      put mass on positions; see pooled representations meet or part
@@ -15,15 +17,13 @@ EmbeddingCircle        the numbers in a plane of their own, as they find their p
 =====================  ===================================================================
 """
 
-from grokkit.widgets.base import PictureWidget
-from grokkit.widgets.condition_plane import ConditionPlane
+from grokkit.widgets.base import SceneWidget
 from grokkit.widgets.embedding_circle import EmbeddingCircle
 from grokkit.widgets.kl_explorer import KLExplorer
 from grokkit.widgets.live_training import LiveTraining
+from grokkit.widgets.one_run import ConditionPlane, PhaseFinder, RunScrubber
 from grokkit.widgets.pathway_picker import PathwayPicker
-from grokkit.widgets.phase_finder import PhaseFinder
 from grokkit.widgets.routing_playground import RoutingPlayground
-from grokkit.widgets.run_scrubber import RunScrubber
 
 __all__ = [
     "ConditionPlane",
@@ -32,7 +32,7 @@ __all__ = [
     "LiveTraining",
     "PathwayPicker",
     "PhaseFinder",
-    "PictureWidget",
     "RoutingPlayground",
     "RunScrubber",
+    "SceneWidget",
 ]

@@ -1,21 +1,27 @@
-"""A trainer that runs in a thread of its own, so that the kernel stays free."""
+"""A training in a thread of its own, so that the kernel stays free, and ends with its cell."""
 
 import atexit
 import threading
 import time
 from collections.abc import Callable
+from typing import Any
+
+from IPython.core.getipython import get_ipython
 
 from grokkit.engine import Trainer
 
 SECONDS = 0.2
-"""The time from one report to the next: five a second."""
+"""The least time from one report to the next: at most five a second."""
+
+PATIENCE = 15
+"""How many times as long as a report took is trained until the next: they cost a sixteenth."""
 
 
 class Background:
     """Trains epoch by epoch until it is told to stop, and reports a few times a second.
 
-    Reports come from the thread. However long one takes, at least half as long is trained
-    until the next, so that pictures never starve the training that they show.
+    Reports come from the thread. However long one takes, many times as long is trained until
+    the next, so that pictures cost the training less than a tenth of its epochs.
 
     Args:
         trainer: what is trained; nobody else may touch it while the thread runs.
@@ -72,7 +78,7 @@ class Background:
                     self._report()
                     reported = time.perf_counter()
                     took = reported - started
-                    pause = max(SECONDS - took, took / 2)
+                    pause = max(SECONDS - took, PATIENCE * took)
             # From here on it is not running any more, which is what the last report says.
             self._stop.set()
             self._report()
@@ -81,3 +87,31 @@ class Background:
             self._fail(error)
         finally:
             atexit.unregister(self.stop)
+
+
+def when_its_cell_runs_again(act: Callable[[], None]) -> Callable[[], None]:
+    """Call a function when the notebook cell that is running now is run once more.
+
+    Args:
+        act: what to call, right before the cell runs.
+
+    Returns:
+        What takes this back; it may be called more than once. Outside of a notebook, or in
+        one that does not name its cells, nothing is ever called.
+    """
+    shell = get_ipython()
+    parent = getattr(shell, "get_parent", dict)()
+    cell = parent.get("metadata", {}).get("cellId")
+    if shell is None or cell is None:
+        return lambda: None
+
+    def look(info: Any) -> None:
+        if getattr(info, "cell_id", None) == cell:
+            act()
+
+    def forget() -> None:
+        if look in shell.events.callbacks["pre_run_cell"]:
+            shell.events.unregister("pre_run_cell", look)
+
+    shell.events.register("pre_run_cell", look)
+    return forget

@@ -1,137 +1,100 @@
-"""What every widget is: controls, one picture, and a place where an error is shown."""
+"""What every widget is: a scene that the browser draws, and a still for who has no browser."""
 
 import base64
-import html
-import traceback
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any, ClassVar
+import json
+import zlib
+from pathlib import Path
+from typing import Any
 
-import ipywidgets
+import anywidget
+import traitlets
 
-from grokkit.errors import SettingError
+from grokkit.errors import refuse
+from grokkit.viz.scene import Reader, Scene, still
 from grokkit.viz.style import Picture, png
 
+SCENE = "application/vnd.grokkit.scene"
+"""Under this name a notebook keeps a scene, packed by :func:`pack`: pages without a kernel have
+their widgets from it. Front ends that do not know the name show the still."""
 
-class PictureWidget(ipywidgets.VBox):
-    """Controls above a picture that is a pure function of their values.
 
-    A child class makes its controls, hands them to this one's ``__init__``, and says in
-    :meth:`picture` what they show. It is made of core ipywidgets alone, so it works
-    wherever ipywidgets do; where no kernel runs (GitHub, nbviewer), the notebook's output
-    still has the picture as it was when the cell ran.
+class SceneWidget(anywidget.AnyWidget):
+    """A scene in the browser, where its controls are moved and its panels drawn.
+
+    The scene holds whatever the controls can show, so a move asks no kernel. Python is told
+    of it (:attr:`state`), and can move a control itself.
 
     Args:
-        controls: what stands above the picture, in rows.
-        watched: the controls whose ``value`` the picture depends on.
+        scene: the parts of the scene; see :mod:`grokkit.viz.scene`.
 
     Attributes:
-        image: the picture.
-        message: the last error of a callback; empty where there was none.
-        words: the picture's headline, hidden, for who reads the page by ear.
+        scene: the scene.
+        state: the index of each control that was moved.
+        message: an error that the browser shows above the panels; empty where there is none.
     """
 
-    spoken: ClassVar[bool] = True
-    """Whether a screen reader says the headline of each new picture."""
+    _esm = Path(__file__).with_name("scene.js")
+    scene = traitlets.Dict().tag(sync=True)
+    state = traitlets.Dict().tag(sync=True)
+    message = traitlets.Unicode("").tag(sync=True)
 
-    def __init__(
-        self, controls: Sequence[ipywidgets.Widget], watched: Sequence[ipywidgets.Widget]
-    ) -> None:
-        # As wide as it is, but never wider than the page: a narrow window shrinks it.
-        self.image = ipywidgets.Image(
-            format="png", layout={"max_width": "100%", "align_self": "flex-start"}
-        )
-        self.message = ipywidgets.HTML(layout={"display": "none"})
-        self.words = ipywidgets.HTML(layout={"height": "1px", "margin": "0", "overflow": "hidden"})
-        self._held = False
-        super().__init__([*controls, self.message, self.image, self.words])
-        for control in watched:
-            control.observe(self._moved, "value")
-        self.redraw()
+    def __init__(self, **scene: Any) -> None:
+        super().__init__(scene=scene)
+
+    @property
+    def read(self) -> Reader:
+        """What the scene says in the state of its controls."""
+        return Reader(self.scene, self.state)
+
+    @property
+    def headline(self) -> str:
+        """The two lines above the panels."""
+        return f"{self.read.pick(self.scene['headline'])}; {self.read.pick(self.scene['below'])}"
+
+    def move(self, **places: Any) -> None:
+        """Set controls by name: a slider to one of its values, a menu to one of its texts.
+
+        Raises:
+            SettingError: there is no such control, or it has no such value.
+        """
+        state = dict(self.state)
+        for name, value in places.items():
+            if name not in self.read.controls:
+                refuse("control", name, ", ".join(self.read.controls))
+            control = self.read.controls[name]
+            choices = Reader(self.scene, state).pick(control.get("values", control.get("labels")))
+            if value not in choices and "labels" in control:
+                choices = Reader(self.scene, state).pick(control["labels"])
+            if value not in choices:
+                shown = [*choices[:6], "...", choices[-1]] if len(choices) > 8 else choices
+                refuse(name, value, ", ".join(map(str, shown)))
+            state[name] = list(choices).index(value)
+        self.state = state
 
     def picture(self) -> Picture:
-        """The picture of the controls' values."""
-        raise NotImplementedError
+        """The still: the scene in the present state, drawn by matplotlib."""
+        return still(self.scene, self.state)
 
-    def redraw(self) -> None:
-        """Show :meth:`picture`; what it raises is shown, and raised."""
-        if self._held:
-            return
-        with self.errors_shown():
-            self.show(self.picture())
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        # A front end shows the first that it can: the widget, or the picture.
+        bundle = super()._repr_mimebundle_(**kwargs)
+        data, metadata = bundle if isinstance(bundle, tuple) else (bundle or {}, {})
+        figure = self.picture()
+        picture = base64.b64encode(png(figure)).decode("ascii")
+        words = f"{type(self).__name__}, at rest: run this cell to use it. {figure.alt}"
+        more = {"image/png": picture, "text/plain": words, SCENE: pack(self.resting_scene())}
+        return data | more, metadata | {"image/png": {"alt": words}}
 
-    def show(self, picture: Picture) -> None:
-        """Put a picture in the place of the one that is there."""
-        self.image.value = png(picture, quick=True)
-        role = "role='status'" if self.spoken else ""
-        self.words.value = f"<span {role}>{html.escape(in_words(picture))}</span>"
-
-    @contextmanager
-    def errors_shown(self) -> Iterator[None]:
-        """Show what a block raises in the widget, and let it through.
-
-        A callback has no cell under which its error could appear: JupyterLab writes it to
-        a log that nobody opens. Swallowed, it could not fail a test either.
-        """
-        # Not at the end: by then a thread that the block has started may have failed.
-        if self.message.value:
-            self.message.value = ""
-            self.message.layout.display = "none"
-        try:
-            yield
-        except Exception as error:
-            self.complain(error)
-            raise
-
-    def complain(self, error: Exception) -> None:
-        """Show an error to the learner."""
-        self.message.value = error_box(error)
-        self.message.layout.display = None
-
-    @contextmanager
-    def at_once(self) -> Iterator[None]:
-        """Redraw once after a block that moves several controls, not at each of them."""
-        self._held = True
-        try:
-            with self.errors_shown():
-                yield
-        finally:
-            self._held = False
-        self.redraw()
-
-    def static_picture(self) -> bytes:
-        """The PNG that stands in the notebook's output for those who have no kernel."""
-        return bytes(self.image.value)
-
-    def _moved(self, change: Any) -> None:
-        self.redraw()
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
-        # Of the two a front end shows the first that it can: the widget, or the picture.
-        bundle = super()._repr_mimebundle_(**kwargs) or {}
-        picture = base64.b64encode(self.static_picture()).decode("ascii")
-        words = f"{type(self).__name__}: run this cell to use it"
-        return bundle | {"image/png": picture, "text/plain": words}
+    def resting_scene(self) -> Scene:
+        """What a page without a kernel shows: the scene, its controls where they are now."""
+        controls = [
+            one | {"index": self.state[one["name"]]} if one["name"] in self.state else one
+            for one in self.scene["controls"]
+        ]
+        return self.scene | {"controls": controls}
 
 
-def in_words(picture: Picture) -> str:
-    """The headline of a picture and the line below it."""
-    return "; ".join(" ".join(text.get_text().split()) for text in picture.texts)
-
-
-def error_box(error: Exception) -> str:
-    """An error as HTML: one line, and for all but a refused setting the way there."""
-    refused = isinstance(error, SettingError)
-    line = html.escape(str(error) if refused else f"{type(error).__name__}: {error}")
-    more = ""
-    if not refused:
-        trace = html.escape("".join(traceback.format_exception(error)))
-        more = (
-            "<details><summary>where it came from</summary>"
-            f"<pre style='overflow-x:auto;line-height:1.3'>{trace}</pre></details>"
-        )
-    return (
-        "<div role='alert' style='border-left:4px solid #B00020;background:#FDECEA;"
-        "color:#5F0010;padding:4px 10px;line-height:1.4;white-space:normal'>"
-        f"{line}{more}</div>"
-    )
+def pack(scene: Scene) -> str:
+    """A scene as a short text: JSON, deflated, in base 64."""
+    text = json.dumps(scene, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return base64.b64encode(zlib.compress(text.encode(), 9)).decode("ascii")

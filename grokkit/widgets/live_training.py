@@ -1,22 +1,21 @@
 """Widget 4: choose a run, train it before your eyes, stop and change it."""
 
+import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, get_args
-
-import ipywidgets
 
 from grokkit import runs
 from grokkit.engine import RunSpec, Trainer, presets
-from grokkit.errors import SettingDropped
+from grokkit.errors import SettingDropped, SettingError
 from grokkit.runtime.history import specs_of, to_history
 from grokkit.tasks import DistractorKind, tasks
-from grokkit.viz.interactive import live_curves
-from grokkit.viz.style import Picture, png
-from grokkit.widgets.background import Background
-from grokkit.widgets.base import PictureWidget
-from grokkit.widgets.cells import when_its_cell_runs_again
-from grokkit.widgets.controls import WIDTH, chosen, label, row, steps
+from grokkit.viz.one_run import headline
+from grokkit.viz.scene import Scene, axis, curve, epochs_axis, menu, numbers, panel, slider, still
+from grokkit.viz.style import Picture
+from grokkit.widgets.background import Background, when_its_cell_runs_again
+from grokkit.widgets.base import SceneWidget
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -26,11 +25,30 @@ DECAYS = (0, 0.1, 0.25, 0.5, 1, 2, 4)
 RATES = (3e-4, 1e-3, 2e-3, 3e-3, 5e-3, 1e-2)
 SEEDS = 10
 
-LOOKS: dict[str, Any] = {"style": label("95px"), "layout": {"width": WIDTH, "height": "30px"}}
-"""All controls alike, so that they stand in columns and rows."""
+SETTINGS = {
+    "kl_strength": ("KL strength β", BETAS),
+    "weight_decay": ("weight decay", DECAYS),
+    "learning_rate": ("learning rate", RATES),
+    "seed": ("seed", range(SEEDS)),
+}
+"""What has a slider: the name of each setting, its label and values."""
+
+ACTS = {
+    "start": "Train until the end, or until paused",
+    "pause": "Stop after the epoch under way",
+    "step": "Train to the next record",
+    "reset": "Back to the initial weights",
+}
+"""What the buttons do."""
+
+SHOWN = {
+    "What it gets right": ("share of right answers", ("train_accuracy", "test_accuracy")),
+    "How far from the oracle it looks": ("nats", ("kl",)),
+    "The norm of the MLP": ("Frobenius norm", ("mlp_norm",)),
+}
 
 
-class LiveTraining(PictureWidget):
+class LiveTraining(SceneWidget):
     """A run that is trained in the background while its curves grow.
 
     The kernel stays free: other cells run, and other LiveTrainings too. The training pauses
@@ -38,20 +56,14 @@ class LiveTraining(PictureWidget):
     when the cell that made it is run again. A change of a setting begins a new run; the
     one before stays as pale curves. A task that you have registered is in the menu.
 
-    The picture is :func:`grokkit.viz.live_curves`.
-
     Args:
         base: all settings that have no control, and where the controls begin; None for the
             live preset.
 
     Attributes:
-        task, distractors, beta, decay, rate, seed: the settings.
-        buttons: start, pause, step and reset, by name.
         history: the History so far; None before the first record.
         spec: the run that the controls describe.
     """
-
-    spoken = False  # five times a second
 
     # Here already, for Python closes a widget that could not be made, too.
     _worker: Background | None = None
@@ -59,46 +71,13 @@ class LiveTraining(PictureWidget):
 
     def __init__(self, base: RunSpec | None = None) -> None:
         self.base = presets["live"] if base is None else base
-        begin = self.base.settings()
-        self.task = ipywidgets.Dropdown(
-            options=_task_menu(), value=begin["task"], description="task", **LOOKS
-        )
-        self.distractors = ipywidgets.Dropdown(
-            options=get_args(DistractorKind),
-            value=begin.get("distractors", "alphabet"),
-            description="distractors",
-            **LOOKS,
-        )
-        self.beta = steps("KL strength β", BETAS, begin.get("kl_strength", 0), **LOOKS)
-        self.decay = steps("weight decay", DECAYS, begin["weight_decay"], **LOOKS)
-        self.rate = steps("learning rate", RATES, begin["learning_rate"], **LOOKS)
-        self.seed = ipywidgets.IntSlider(
-            begin["seed"], 0, max(SEEDS - 1, begin["seed"]), description="seed", **LOOKS
-        )
-        self.buttons = {
-            name: ipywidgets.Button(
-                description=name.capitalize(), icon=icon, tooltip=tip, layout={"width": "90px"}
-            )
-            for name, icon, tip in (
-                ("start", "play", "Train until the end, or until paused"),
-                ("pause", "pause", "Stop after the epoch under way"),
-                ("step", "step-forward", "Train to the next record"),
-                ("reset", "undo", "Back to the initial weights"),
-            )
-        }
         self.history: xr.Dataset | None = None
         self._before: xr.Dataset | None = None
         self._error: Exception | None = None
-        self._disable_what_is_unknown()
-        settings = [self.task, self.distractors, self.beta, self.decay, self.rate, self.seed]
-        # A menu is a little wider than a slider of the same width: columns, not rows.
-        columns = [ipywidgets.VBox(settings[i : i + 2]) for i in range(0, len(settings), 2)]
-        super().__init__([row(*columns), row(*self.buttons.values())], [])
-        for control in settings:
-            control.observe(self._changed, "value")
-        acts = {"start": self.start, "pause": self.pause, "step": self.step, "reset": self.reset}
-        for name, act in acts.items():
-            self.buttons[name].on_click(lambda _, act=act: act())
+        super().__init__(controls=_controls(self.base))
+        self.draw()
+        self.observe(self._changed, "state")
+        self.on_msg(self._pressed)
         self._forget_cell = when_its_cell_runs_again(self.close)
         # From 0 on, the browser counts the places in which this widget is to be seen.
         self._view_count = 0
@@ -111,17 +90,13 @@ class LiveTraining(PictureWidget):
         Raises:
             SettingError: the settings make no sense together.
         """
+        read = self.read
         with warnings.catch_warnings():
-            # Settings that a task lacks are greyed out below.
+            # Settings that a task lacks are greyed out.
             warnings.simplefilter("ignore", SettingDropped)
-            spec = self.base.with_(task=chosen(self.task))
-        settings = {
-            "distractors": self.distractors.value,
-            "kl_strength": self.beta.value,
-            "weight_decay": self.decay.value,
-            "learning_rate": self.rate.value,
-            "seed": self.seed.value,
-        }
+            spec = self.base.with_(task=_name(read.label("task")))
+        settings = {"distractors": read.label("distractors")}
+        settings |= {name: read.value(name) for name in SETTINGS}
         known = spec.settings()
         return spec.with_(**{name: value for name, value in settings.items() if name in known})
 
@@ -157,8 +132,7 @@ class LiveTraining(PictureWidget):
         """Back to the initial weights; the run so far stays as pale curves."""
         with self.errors_shown():
             self._discard()
-            self.task.options = _task_menu()
-        self.redraw()
+            self.draw()
 
     def wait(self, seconds: float | int | None = None) -> None:
         """Wait until the run has ended, but not longer than some seconds.
@@ -177,8 +151,8 @@ class LiveTraining(PictureWidget):
             self._worker.stop()
         super().close()
 
-    def picture(self) -> Picture:
-        """The curves so far."""
+    def draw(self) -> None:
+        """Send the curves so far."""
         spec = self.spec if self._worker is None else self._worker.trainer.specs[0]
         words = [_in_words(spec)]
         if self._worker is not None:
@@ -189,16 +163,51 @@ class LiveTraining(PictureWidget):
                 words[-1] += f", {trainer.epoch / trainer.seconds:,.0f} a second"
         if self._before is not None:
             words += ["pale: the run before"]
-        return live_curves(self.history, spec.epochs, "; ".join(words), self._before)
+        known = self.spec.settings()
+        controls: list[dict[str, Any]] = [
+            one | {"disabled": one["name"] in ("distractors", "kl_strength")
+                   and one["name"] not in known}
+            | ({"labels": _task_names()} if one["name"] == "task" else {})
+            for one in self.scene["controls"]
+        ]  # fmt: skip
+        scene = curves(self.history, spec.epochs, "; ".join(words), self._before)
+        self.scene = {"controls": controls, **scene}
 
-    def static_picture(self) -> bytes:
+    def resting_scene(self) -> Scene:
         """The recorded run of these settings, where there is one and none was trained here."""
         if self.history is None and self.spec == presets["live"]:
             recorded = runs.load("live")
             if specs_of(recorded) == [self.spec]:
-                words = f"{_in_words(self.spec)}; recorded: run this cell to train it yourself"
-                return png(live_curves(recorded, self.spec.epochs, words), quick=True)
-        return super().static_picture()
+                words = f"{_in_words(self.spec)}; recorded: with a kernel, you train it yourself"
+                scene = curves(recorded, self.spec.epochs, words)
+                return {"controls": self.scene["controls"], **scene}
+        return super().resting_scene()
+
+    def picture(self) -> Picture:
+        """The still of :meth:`resting_scene`."""
+        return still(self.resting_scene(), self.state)
+
+    @contextmanager
+    def errors_shown(self) -> Iterator[None]:
+        """Show what a block raises in the widget, and let it through.
+
+        A callback has no cell under which its error could appear: JupyterLab writes it to
+        a log that nobody opens. Swallowed, it could not fail a test either.
+        """
+        # Not at the end: by then a thread that the block has started may have failed.
+        self.message = ""
+        try:
+            yield
+        except Exception as error:
+            self._complain(error)
+            raise
+
+    def _complain(self, error: Exception) -> None:
+        """Show an error to the learner: a refused setting in one line, others with their way."""
+        refused = isinstance(error, SettingError)
+        line = str(error) if refused else f"{type(error).__name__}: {error}"
+        trace = "" if refused else "\n\n" + "".join(traceback.format_exception(error))
+        self.message = line + trace
 
     def _ready(self) -> Background:
         """The worker, made if there is none; what its thread has raised is raised here."""
@@ -218,32 +227,87 @@ class LiveTraining(PictureWidget):
         assert self._worker is not None
         if self._worker.trainer.records.epochs:
             self.history = to_history(self._worker.trainer)
-        self.show(self.picture())
+        self.draw()
 
     def _fail(self, error: Exception) -> None:
         """Show what the thread has raised, and keep it for whoever calls next."""
         self._error = error
-        self.complain(error)
+        self._complain(error)
 
     def _raise_error(self) -> None:
         if self._error is not None:
             raise self._error
 
     def _changed(self, change: Any) -> None:
+        """Begin a new run when a setting was changed."""
         with self.errors_shown():
             self._discard()
-            self._disable_what_is_unknown()
-        self.redraw()
+            self.draw()
 
-    def _disable_what_is_unknown(self) -> None:
-        known = self.spec.settings()
-        self.distractors.disabled = "distractors" not in known
-        self.beta.disabled = "kl_strength" not in known
+    def _pressed(self, widget: Any, content: Any, buffers: Any) -> None:
+        """Do what a button says."""
+        if content.get("press") in ACTS:
+            getattr(self, content["press"])()
 
     def _seen(self, change: Any) -> None:
         """Pause when the last page that showed it is gone."""
         if not change["new"] and self.running:
             self.pause()
+
+
+def _controls(base: RunSpec) -> list[Scene]:
+    begin, names, kinds = base.settings(), _task_names(), list(get_args(DistractorKind))
+    live = {"live": True}  # of no use without a kernel
+    controls = [
+        menu("task", "task", names, names.index(begin["task"].replace("_", " ")), **live),
+        menu("distractors", "distractors", kinds,
+             kinds.index(begin.get("distractors", "alphabet")), **live),
+    ]  # fmt: skip
+    for name, (label, values) in SETTINGS.items():
+        kind = int if name == "seed" else float
+        allowed = sorted({*map(kind, values), kind(begin.get(name, 0))})
+        labels = [f"{one:g}" for one in allowed]
+        controls.append(
+            slider(name, label, allowed, allowed.index(begin.get(name, 0)), labels=labels, **live)
+        )
+    for name, tip in ACTS.items():
+        button = {"name": name, "kind": "button", "label": name.capitalize(), "tip": tip}
+        controls.append(button | live)
+    return controls
+
+
+def curves(
+    history: "xr.Dataset | None",
+    epochs: int,
+    below: str,
+    before: "xr.Dataset | None" = None,
+) -> Scene:
+    """What a run gets right, where it looks and how large its MLP is, as far as it is.
+
+    Args:
+        history: one run so far; None before its first record.
+        epochs: where the axis of epochs ends: the length of the whole run.
+        below: the line under the headline: which run this is, and how fast.
+        before: another run, drawn pale to compare with.
+    """
+
+    def line(one: "xr.Dataset | None", name: str, **change: Any) -> Any:
+        if one is None:
+            return None
+        return curve(name, one.epoch.values.tolist(), numbers(one[name].values[0]), **change)
+
+    def draw(title: str, unit: str, names: tuple[str, ...]) -> Scene:
+        pale = {"width": 1, "opacity": 0.4, "label": None}
+        marks = [line(before, name, **pale) for name in names]
+        marks += [line(history, name) for name in names]
+        every = [v for one in marks if one for v in one["y"] if v is not None]
+        top = 1.04 if unit.startswith("share") else 1.08 * max(every, default=0) or 1
+        up = axis(unit, -0.02 * top, numbers(top))
+        return panel(title, epochs_axis([0, epochs]), up, marks, height=200)
+
+    words = "Nothing trained yet: press Start" if history is None else headline(history)
+    rows = [[draw(title, *of) for title, of in SHOWN.items()]]
+    return {"headline": words, "below": below, "rows": rows, "spoken": False}
 
 
 def _in_words(spec: RunSpec) -> str:
@@ -255,6 +319,11 @@ def _in_words(spec: RunSpec) -> str:
     return f"{settings['task'].replace('_', ' ')}, {kind}{', '.join(words)}, seed {spec.seed}"
 
 
-def _task_menu() -> list[tuple[str, str]]:
-    """Every task that is registered now, in words and by name."""
-    return [(kind.replace("_", " "), kind) for kind in sorted(tasks)]
+def _task_names() -> list[str]:
+    """Every task that is registered now, in words."""
+    return [kind.replace("_", " ") for kind in sorted(tasks)]
+
+
+def _name(words: str) -> str:
+    """The task of these words."""
+    return next(kind for kind in tasks if kind.replace("_", " ") == words)

@@ -1,7 +1,6 @@
-"""How fast the widgets are: pictures a second, and how long the kernel is kept waiting.
+"""How fast the widgets are: what a watched training loses, and how large and slow scenes are.
 
-It needs no browser: what a front end adds (a picture of 20 kB on its way, and its decoding)
-goes on beside the kernel.
+It needs no browser: how long a picture takes there is measured by ``tests/browser``.
 """
 
 import time
@@ -10,12 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from grokkit.engine import RunSpec, Trainer, presets
-from grokkit.widgets.base import PictureWidget
-from grokkit.widgets.condition_plane import ConditionPlane
+from grokkit.widgets.base import pack
 from grokkit.widgets.live_training import LiveTraining
-from grokkit.widgets.phase_finder import PhaseFinder
+from grokkit.widgets.one_run import ConditionPlane, PhaseFinder, RunScrubber
 from grokkit.widgets.routing_playground import RoutingPlayground
-from grokkit.widgets.run_scrubber import RunScrubber
 
 EVERY = 0.1
 """Seconds from one look of the main thread to the next: each costs the training a little."""
@@ -39,54 +36,47 @@ class Pace:
     delays: np.ndarray
 
 
-def live_pace(spec: RunSpec, seconds: float | int = 5) -> Pace:
-    """Watch a LiveTraining from the main thread for a while.
+def live_pace(spec: RunSpec, seconds: float | int = 5, turns: int = 3) -> Pace:
+    """Watch a LiveTraining from the main thread, and train the same without it, in turns.
 
     Args:
         spec: what is trained; it is not trained to its end.
-        seconds: for how long at least, once with pictures and once without.
+        seconds: for how long at least each turn lasts.
+        turns: how many there are of each kind: what else the machine does meets both.
     """
-    live = LiveTraining(spec.with_(epochs=10**6))
+    spec = spec.with_(epochs=10**6)
+    live, trainer = LiveTraining(spec), Trainer([spec])
     live.step()  # whatever is slow only once
+    trainer.advance(1)
     drawn: list[float] = []
-    live.image.observe(lambda _: drawn.append(time.perf_counter()), "value")
-    delays = []
-    live.start()
-    started = time.perf_counter()
-    while time.perf_counter() - started < seconds or len(drawn) < 3:
-        asleep = time.perf_counter()
-        time.sleep(EVERY)
-        delays.append(time.perf_counter() - asleep - EVERY)
-    took, pictures = time.perf_counter() - started, len(drawn)
-    live.pause()
-    assert live.history is not None
-    epochs = int(live.history.epoch[-1])
-    live.close()
-    trainer = Trainer([spec.with_(epochs=10**6)])
-    started = time.perf_counter()
-    while time.perf_counter() - started < seconds:
-        trainer.advance(1)
-    alone = trainer.epoch / (time.perf_counter() - started)
-    return Pace(pictures / took, epochs / took, alone, np.array(delays))
-
-
-def redraw_milliseconds(widget: PictureWidget, times: int) -> np.ndarray:
-    """How long a widget takes from a moved slider to its new picture, several times."""
-    spent = []
-    for _ in range(times + 1):
+    live.observe(lambda _: drawn.append(time.perf_counter()), "scene")
+    delays, spent = [], {"watched": 0.0, "alone": 0.0}
+    for _ in range(turns):
+        live.start()
+        started, before = time.perf_counter(), len(drawn)
+        while time.perf_counter() - started < seconds or len(drawn) < before + 2:
+            asleep = time.perf_counter()
+            time.sleep(EVERY)
+            delays.append(time.perf_counter() - asleep - EVERY)
+        live.pause()
+        spent["watched"] += time.perf_counter() - started
         started = time.perf_counter()
-        widget.redraw()
-        spent.append(1000 * (time.perf_counter() - started))
-    return np.array(spent[1:])  # the first finds its fonts
+        while time.perf_counter() - started < seconds:
+            trainer.advance(1)
+        spent["alone"] += time.perf_counter() - started
+    assert live.history is not None
+    epochs, watched = int(live.history.epoch[-1]), spent["watched"]
+    live.close()
+    return Pace(len(drawn) / watched, epochs / watched, trainer.epoch / spent["alone"],
+                np.array(delays))  # fmt: skip
 
 
-def pace_report(spec: RunSpec | None = None, seconds: float | int = 5, times: int = 7) -> str:
+def pace_report(spec: RunSpec | None = None, seconds: float | int = 5) -> str:
     """Both as a table.
 
     Args:
         spec: what LiveTraining trains; None for the live preset.
-        seconds: for how long it is watched.
-        times: how often each of the others is drawn.
+        seconds: for how long each of its turns lasts.
     """
     pace = live_pace(presets["live"] if spec is None else spec, seconds)
     waits = 1000 * pace.delays
@@ -99,10 +89,10 @@ def pace_report(spec: RunSpec | None = None, seconds: float | int = 5, times: in
         f"{np.median(waits):9.1f}  ({waits.max():.0f})",
     ]
     for made in (RoutingPlayground, ConditionPlane, RunScrubber, PhaseFinder):
+        started = time.perf_counter()
         widget = made()
-        spent, size = redraw_milliseconds(widget, times), len(widget.static_picture()) / 1000
+        spent, size = time.perf_counter() - started, len(pack(widget.scene)) / 1000
         widget.close()
-        label = f"{made.__name__}: ms a picture of {size:.0f} kB, median (min .. max)"
-        spread = f"({spent.min():.0f} .. {spent.max():.0f})"
-        lines.append(f"{label:<62} {np.median(spent):9.0f}  {spread}")
+        label = f"{made.__name__}: ms to make its scene of {size:.0f} kB, packed"
+        lines.append(f"{label:<62} {1000 * spent:9.0f}")
     return "\n".join(lines)

@@ -3,15 +3,18 @@
 No image is built here; the two scripts are run in an environment of their own.
 """
 
+import importlib.util
 import json
 import os
 import re
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import requires, version
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[2]
 BINDER = ROOT / "binder"
@@ -20,7 +23,8 @@ LANDING = "course/00_index.ipynb"
 
 def pins(text: str) -> dict[str, str]:
     """Name and version of each ``name==version`` in a text; a "+cpu" is left out."""
-    return dict(re.findall(r"^[ -]*([a-z0-9-]+)==([0-9.]+)(?:\+cpu)?$", text, re.MULTILINE))
+    found = re.findall(r"^[ -]*([a-z0-9-]+)==([0-9.]+)(?:\+cpu)?(?: #.*)?$", text, re.MULTILINE)
+    return dict(found)
 
 
 def test_the_environment_has_the_tested_versions_of_what_a_learner_needs():
@@ -29,8 +33,19 @@ def test_the_environment_has_the_tested_versions_of_what_a_learner_needs():
     needed = {re.match(r"[a-z0-9-]+", line)[0] for line in lines}  # type: ignore[index]
     tested = pins((ROOT / "constraints.txt").read_text())
     there = pins((BINDER / "environment.yml").read_text())
+    del there["notebook"]  # Binder's own, see the test below
     assert there == {name: tested[name] for name in tested if name in needed}
     assert set(there) == needed
+
+
+def test_binders_notebook_goes_with_the_jupyterlab_that_is_pinned():
+    there = pins((BINDER / "environment.yml").read_text())
+    assert version("notebook") == there["notebook"]
+    wanted = [Requirement(line) for line in requires("notebook") or [] if "extra ==" not in line]
+    for one in wanted:
+        if one.name in there:
+            assert there[one.name] in one.specifier, one
+    assert {"jupyterlab"} <= {one.name for one in wanted} & set(there)
 
 
 def test_conda_brings_python_alone_and_torch_is_that_for_processors():
@@ -40,6 +55,30 @@ def test_conda_brings_python_alone_and_torch_is_that_for_processors():
     assert "--extra-index-url https://download.pytorch.org/whl/cpu" in pip
     assert re.search(r"torch==[0-9.]+\+cpu$", pip, re.MULTILINE)
     assert "torchvision" not in text
+
+
+def badges_module():
+    spec = importlib.util.spec_from_file_location("badges", BINDER / "badges.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_badges_of_the_readme_come_from_one_address():
+    readme, project = ((ROOT / name).read_text("utf-8") for name in ("README.md", "pyproject.toml"))
+    module = badges_module()
+    assert len(module.MARKS.findall(readme)) == 1
+    assert module.written(readme, project) == readme, "run python binder/badges.py"
+    named = '[project]\nname = "grokkit"\n[project.urls]\nRepository = "https://github.com/a/b"\n'
+    text = module.written(readme, named)
+    for link in (
+        "mybinder.org/v2/gh/a/b/HEAD?labpath=",
+        "research.google.com/github/a/b/blob/main/",
+    ):
+        assert f"{link}{LANDING})" in text
+    assert module.written(text, project) == readme
+    assert module.badges('[project]\nname = "grokkit"\n') == ""
 
 
 @pytest.mark.parametrize("name", ["postBuild", "start"])

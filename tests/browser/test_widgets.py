@@ -49,7 +49,7 @@ def open_notebook(lab: Lab, cells: list[str]) -> None:
 
 
 def picture(lab: Lab, cell: int) -> Locator:
-    return lab.shown(cell).locator("img.widget-image")
+    return lab.shown(cell).locator(".grokkit-scene .root")
 
 
 def until(lab: Lab, what: Callable[[], bool], why: str) -> None:
@@ -67,8 +67,9 @@ def press(lab: Lab, cell: int, button: str) -> None:
 
 
 def says(lab: Lab, cell: int) -> str:
-    """What a picture tells those who cannot see it."""
-    return lab.shown(cell).locator(".widget-html span").last.text_content() or ""
+    """The lines above the panels."""
+    root = picture(lab, cell)
+    return " ".join(root.locator(line).inner_text() for line in (".head", ".below"))
 
 
 def epoch(lab: Lab, cell: int) -> int:
@@ -91,17 +92,20 @@ def test_the_widgets_are_shown_moved_trained_and_thrown_away(
     shoot("widgets")
     for cell, name in enumerate(WIDGETS, 1):
         # The widget alone: the picture that stands in for it elsewhere is not shown beside it.
-        assert lab.shown(cell).locator("img").count() == 1, name
+        picture(lab, cell).wait_for()
+        assert lab.shown(cell).locator("img").count() == 0, name
         (stored,) = lab.cells()[cell]["outputs"]
         assert base64.b64decode(stored["data"]["image/png"]).startswith(b"\x89PNG"), name
 
-        before = picture(lab, cell).get_attribute("src")
-        # The circle is shown at its last epoch first: there is none to the right of it.
-        steps = -2 if name == "EmbeddingCircle" else 2
-        lab.move_slider(lab.shown(cell).locator(".widget-slider").first, steps)
+        before = picture(lab, cell).inner_html()
+        slider = picture(lab, cell).locator("input[type=range]").first
+        at = int(slider.input_value())
+        slider.focus()
+        slider.press("ArrowLeft" if at else "ArrowRight")
+        assert abs(int(slider.input_value()) - at) == 1
         until(
             lab,
-            lambda old=before, at=cell: picture(lab, at).get_attribute("src") != old,
+            lambda old=before, at=cell: picture(lab, at).inner_html() != old,
             f"{name} shows the same picture",
         )
     shoot("widgets-moved")
@@ -135,10 +139,11 @@ def test_the_widgets_are_shown_moved_trained_and_thrown_away(
 
 
 def test_an_error_in_a_callback_is_shown_to_the_learner(lab: Lab, shoot: Callable[[str], None]):
-    begin = "from grokkit.widgets import RoutingPlayground\nplayground = RoutingPlayground()"
-    open_notebook(lab, [begin, "playground", "playground.picture = lambda: 1 / 0"])
-    lab.move_slider(lab.shown(1).locator(".widget-slider").first, 1)
+    begin = "from grokkit.widgets import LiveTraining\nlive = LiveTraining()"
+    open_notebook(lab, [begin, "live", "live.draw = lambda: 1 / 0"])
+    press(lab, 1, "Step")
     box = lab.shown(1).get_by_role("alert")
+    box.wait_for()
     assert box.inner_text().startswith("ZeroDivisionError: division by zero")
     assert lab.errors() == ["callback: ZeroDivisionError: division by zero"]
     shoot("widgets-error")

@@ -25,6 +25,7 @@ from grokkit.classroom.exercises import source as sources
 from grokkit.classroom.exercises.source import Chapter
 from grokkit.classroom.grading.peer import Peer
 from grokkit.classroom.mutants import solved_names
+from tests.classroom.right import RIGHT
 from tests.classroom.variant import Variant
 
 ROOT = Path(__file__).parents[2]
@@ -158,6 +159,15 @@ def test_a_right_answer_of_any_style_is_correct(name: str, style: Any):
     given = [styled(answer, style) if style else answer for answer in solution(name)]
     result = getattr(check, name).judge(*given)
     assert result.outcome == "correct", repr(result)
+
+
+@pytest.mark.parametrize(
+    ("name", "number"), [(name, i) for name, answers in RIGHT.items() for i in range(len(answers))]
+)
+def test_a_right_answer_that_is_written_otherwise_is_correct(name: str, number: int):
+    for seed in (0, 7):
+        result = getattr(check, name).judge(*RIGHT[name][number], seed=seed)
+        assert result.outcome == "correct", repr(result)
 
 
 @pytest.mark.parametrize("seed", [1, 12345])

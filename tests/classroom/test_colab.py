@@ -7,7 +7,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from grokkit.classroom import colab
+from grokkit.classroom import colab, notebooks
 
 ROOT = Path(__file__).parents[2]
 LESSONS = sorted((ROOT / "course").glob("**/[0-9]*.ipynb"))
@@ -71,3 +71,14 @@ def test_without_a_repository_it_says_what_to_do(
     monkeypatch.setitem(sys.modules, "google.colab", types.ModuleType("google.colab"))
     exec(colab.line(source), {})
     assert "%pip install the course" in capsys.readouterr().out
+
+
+def test_another_repository_needs_no_new_run_of_the_lessons(source: Path):
+    source.write_text("# %%\n1 + 1\n")
+    folder, project = source.parent, source.parents[1] / "pyproject.toml"
+    notebooks.build(folder)
+    project.write_text('[project.urls]\nRepository = "https://example.org/a/grokkit"\n')
+    (line,) = notebooks.check(folder)
+    assert "cell 2 line 2 is" in line
+    notebooks.build(folder, execute=False)
+    assert notebooks.check(folder) == []

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -41,6 +42,7 @@ from grokkit.classroom.grading.walls import Limits
 from grokkit.cli import main
 from grokkit.errors import SettingError
 from grokkit.tasks import ModularAddition
+from tests.classroom.attacks import ATTEMPTS, FORGED, FRAMES, HOSTILE, OBJECTS, TREES, TRICKS
 
 ROOT = Path(__file__).parents[2]
 EXERCISES = ROOT / "exercises"
@@ -89,21 +91,8 @@ def graded_alone(box: Sandbox, made: nbformat.NotebookNode | bytes) -> dict[str,
 
 # --- a class ------------------------------------------------------------------------------
 
-WRONG = "def kl_to_oracle(attention, informative): return 0.0"
 (RIGHT,) = [cell.source for cell in notebook().cells if cell.id == "ex_1_2-answer"]
-HOSTILE = {
-    "hangs": "import signal; signal.signal(signal.SIGXCPU, signal.SIG_IGN)\n"
-    "while True: kl_to_oracle = 1",
-    "leaves": "import os; os._exit(0)  # kl_to_oracle",
-    "kills itself": "import os; os.kill(os.getpid(), 9)  # kl_to_oracle",
-    "speaks out of turn": "import os\nfor n in range(3, 50):  # kl_to_oracle\n"
-    "  try: os.write(n, b'x' * 99)\n  except OSError: pass",
-    "loops when called": "def kl_to_oracle(a, i):\n  while True: pass",
-    "loops below": f"{RIGHT}\nwhile True: pass",
-    "noisy": f"for _ in range(10**4): print('x' * 10**4)\n{'k' * 100_000} = 1\n"
-    "def kl_to_oracle(a, i): raise ValueError('x' * 10**6)",
-}
-"""Each stands where the answer to 1.2 is asked for; the other answers are right."""
+WRONG = "def kl_to_oracle(attention, informative): return 0.0"
 
 
 def colab() -> nbformat.NotebookNode:
@@ -165,7 +154,10 @@ def class_of_many(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "untouched": notebook(solve=False),
         "wrong once": notebook(ex_1_2__answer=WRONG),
         "wrong and cut": cut,
-        **{name: notebook(ex_1_2__answer=code) for name, code in HOSTILE.items()},
+        **{
+            name: notebook(ex_1_2__answer=code.replace("{right}", RIGHT))
+            for name, code in HOSTILE.items()
+        },
     }
     for name, made in students.items():
         (folder / name).mkdir()
@@ -251,12 +243,14 @@ def test_what_was_not_run_is_listed(graded: list[dict[str, str]]):
         ("leaves", ["correct", "stopped", *["correct"] * 3]),
         ("kills itself", ["correct", "stopped", *["correct"] * 3]),
         ("speaks out of turn", ["correct", "stopped", *["correct"] * 3]),
+        ("folders without end", ["correct", "not attempted", *["correct"] * 3]),
         ("loops when called", ["correct", "stopped", *["correct"] * 3]),
         ("loops below", ["correct"] * 5),
         ("noisy", ["correct", "raised", *["correct"] * 3]),
         ("no json", ["unreadable"] * len(NAMES)),
         ("deep", ["unreadable"] * len(NAMES)),
-        ("huge", ["unreadable"]),
+        ("huge", ["unreadable"] * len(NAMES)),
+        ("secret", ["unreadable"] * len(NAMES)),
     ],
 )
 def test_the_hostile_cost_themselves_points_and_nobody_else_anything(
@@ -269,10 +263,13 @@ def test_why_a_notebook_was_stopped_is_told_and_not_at_length(graded: list[dict[
     told = {(row["student"], row["exercise"]): row["feedback"] for row in graded}
     assert told["leaves", "ex_1_2"] == "a line of its cell had to be left out"
     assert "`import os; os._exit(0)  # kl_to_oracle`), as it stopped" in told["leaves", ""]
-    assert told["loops when called", "ex_1_2"] == "it computed for more than 10 s"
-    assert "`while True: pass`), as it stopped the notebook: it computed" in told["loops below", ""]
+    # On a busy machine the clock may end a loop before its processor time does.
+    too_long = "it (computed for more than 10|did not end within 100) s"
+    assert re.fullmatch(too_long, told["loops when called", "ex_1_2"])
+    line = r"line \d+ of code cell 4 \(`while True: pass`\), as it stopped the notebook: "
+    assert re.search(line + too_long, told["loops below", ""])
     assert told["no json", "ex_1_1"].startswith("this file is no notebook, or was cut short (JSON")
-    assert told["huge", ""].startswith("this file is not read: 1,099,511,627,776 bytes")
+    assert told["huge", "ex_1_1"].startswith("this file is not read: 1,099,511,627,776 bytes")
     assert max(map(len, told.values())) <= LONGEST_FEEDBACK
 
 
@@ -346,56 +343,6 @@ def test_a_rerun_marks_only_what_has_changed(
 
 # --- what a student's process is kept from ------------------------------------------------
 
-ATTEMPTS = {
-    "the solutions": f"open({str(ROOT / 'solutions' / '01_sparse_tasks.py')!r}).read()",
-    "the tests": f"os.listdir({str(ROOT / 'tests')!r})",
-    "the expected answers": "import_module('grokkit.classroom.checks.chapter_01')",
-    "their source": f"open({str(walls.PACKAGE / 'classroom' / 'checks' / 'chapter_01.py')!r})",
-    "their bytecode": f"os.listdir({str(walls.PACKAGE / 'classroom/checks/__pycache__')!r})",
-    "uncovering them": f"unmount({str(walls.PACKAGE / 'classroom' / 'checks')!r})",
-    "a mount": "mount()",
-    "the exercises' makers": "import_module('grokkit.classroom.exercises.source')",
-    "a web site": "socket.create_connection(('1.1.1.1', 80), 1)",
-    "the machine's own ports": "socket.create_connection(('127.0.0.1', PORT), 1)",
-    "a name": "socket.getaddrinfo('python.org', 80)",
-    "a raw socket": "socket.socket(socket.AF_INET, socket.SOCK_RAW, 1)",
-    "an abstract socket": "socket.socket(socket.AF_UNIX).connect('\\0grokkit-test')",
-    "another program": "subprocess.run(['/bin/ls'])",
-    "a program of Python's": "subprocess.run([sys.executable, '-c', '1'])",
-    "a shell": "1 / (os.system('true') == 0)",
-    "a process": "os.fork()",
-    "a pool": "multiprocessing.Pool(2)",
-    "the supervisor": "os.kill(SUPERVISOR, 9)",
-    "everybody": "os.kill(-1, 9)",
-    "processes of others": "1 / (len([p for p in os.listdir('/proc') if p.isdigit()]) > 2)",
-    "memory of others": "open('/proc/1/mem', 'rb').read(1)",
-    "the teacher's environment": "os.environ['GROKKIT_TEST_SECRET']",
-    "the environment of process 1": "1 / (b's3cret' in open('/proc/1/environ', 'rb').read())",
-    "its limits": "resource.setrlimit(resource.RLIMIT_CPU, (-1, -1))",
-    "its niceness": "os.nice(-5)",
-    "root": "os.setuid(0)",
-    "another group": "os.setgroups([0])",
-    "a file of the package": f"open({grokkit.__file__!r}, 'a')",
-    "the package's mode": f"os.chmod({str(walls.PACKAGE)!r}, 0o777)",
-    "the libraries' mode": "os.chmod(os.__file__, 0o777)",
-    "a library": "open(torch.__file__, 'a')",
-    "the user's files": f"os.listdir({str(Path.home() / '.ssh')!r})",
-    "the teacher's key": "open(KEY).read()",
-    "the hand-ins": "os.listdir(FOLDER)",
-    "another hand-in": "os.chmod(FOLDER, 0)",
-    "passwords": "open('/etc/passwd').read()",
-    "the root folder": "open('/left_behind', 'w')",
-    "the shared memory": "open('/dev/shm/x', 'w')",
-    "devices": "os.mknod('/tmp/sda', 0o60666, os.makedev(8, 0))",
-    "the kernel": "open('/proc/sys/kernel/core_pattern', 'w')",
-    "a huge file": "open('big', 'wb').truncate(2**40)",
-    "the disk": "[open(f'f{n}', 'wb').write(bytes(2**20)) for n in range(200)]",
-    "the memory": "bytearray(10**10)",
-    "a lot of open files": "[open('/dev/null') for _ in range(10**4)]",
-    "a locked trap": "os.mkfifo('/tmp/../pipe')",
-}
-"""What would be harm if it came to its end."""
-
 
 def test_a_students_process_reaches_nothing(
     box: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -431,47 +378,6 @@ def test_a_students_process_reaches_nothing(
 
 
 # --- points without work ------------------------------------------------------------------
-
-TRICKS = {
-    "the judge's class": "import grokkit.classroom.checks.exercise as e\n"
-    "e.Exercise.judge = e.Exercise.__call__ = lambda self, *a: 'correct'",
-    "the check": "check = lambda *a: 'correct'",
-    "the check's module": "import grokkit.classroom\ngrokkit.classroom.check = lambda *a: True",
-    "a recorder": "import grokkit.classroom.checks.expect as x\nx.alike = lambda *a: True",
-    "the wire": "import grokkit.classroom.grading.peer as p\n"
-    "p.called = lambda f, a, k: ((a, k), [])",
-    "the codec": "import grokkit.classroom.grading.peer as p\n"
-    "p.encode = lambda *a: {'is': 'equal'}",
-    "numpy": "import numpy\nnumpy.allclose = lambda *a, **k: True",
-    "torch": "import torch\ntorch.allclose = torch.equal = lambda *a, **k: True",
-    "printed": 'print("ex_1_2: correct")\nprint(\'{"exercise": "ex_1_2", "outcome": "correct"}\')',
-    "a file": "open('grades.csv', 'w').write('me,ex_1_2,correct')",
-    "the error": "raise SystemExit('correct')",
-}
-"""Each is tried above four answers that are wrong."""
-
-OBJECTS = {
-    "equal to everything": "class E:\n  __eq__ = lambda s, o: True\n  __hash__ = lambda s: 1\n"
-    "answer = E()",
-    "a float that is": "class E(float):\n  __eq__ = lambda s, o: True\n"
-    "  __sub__ = lambda s, o: 0.0\n"
-    "  __hash__ = float.__hash__\nanswer = E(7)",
-    "a tensor that is": "import torch\nclass E(torch.Tensor):\n"
-    "  __torch_function__ = classmethod(lambda *a, **k: True)\n"
-    "answer = torch.ones(1).as_subclass(E)",
-    "an array that is": "import numpy as np\nclass E(np.ndarray):\n  __eq__ = lambda s, o: True\n"
-    "answer = np.ones(1).view(E)",
-    "nothing": "answer = float('nan')",
-    "a list in itself": "answer = []; answer.append(answer)",
-    "a printer": "class E:\n  def __repr__(self): raise SystemExit\nanswer = E()",
-    "a number of many digits": "answer = 10 ** 10_000",
-    "half a character": "answer = '\\ud800'",
-    "a great deal": "answer = 'x' * 40_000_000",
-    "a class": "answer = dict",
-    "a generator": "answer = (x for x in range(10**9))",
-    "a bomb": "answer = __import__('torch').zeros(1).expand(10**12)",
-}
-"""Each is what four functions return."""
 
 
 def wrong_answers(before: str, value: str) -> nbformat.NotebookNode:
@@ -910,18 +816,6 @@ def test_a_file_that_a_spreadsheet_saved_is_read(tmp_path: Path, how: str):
     assert report.read(path, KEY) == rows
 
 
-FORGED: dict[str, Callable[[str], str]] = {
-    "another file": lambda text: "name,mark\nada,1\n",
-    "another student": lambda text: text.replace("ada", "mal"),
-    "another exercise": lambda text: text.replace("ex_1_1", "ex_1_2"),
-    "another notebook": lambda text: text.replace(",n,", ",m,"),
-    "another fingerprint": lambda text: text.replace("xd.", "xe."),
-    "no points": lambda text: text.replace(",2,2,", ",,2,"),
-    "a field too long": lambda text: text.replace("correct", "x" * 200_000),
-    "a column less": lambda text: text.replace("student,", "").replace("ada,", ""),
-}
-
-
 @pytest.mark.parametrize("how", FORGED)
 def test_a_foreign_or_forged_file_is_refused_and_stays(tmp_path: Path, how: str):
     path = tmp_path / "grades.csv"
@@ -1022,6 +916,7 @@ def test_of_equal_points_the_outcome_that_says_more_counts():
     for rows in (given, given[::-1]):
         (ada,) = roster.students(rows)
         assert [one.feedback for one in ada.best] == ["the cause"]
+        assert ada.line()[roster.STATUS] == "handed in"
 
 
 # --- the roster ---------------------------------------------------------------------------
@@ -1204,30 +1099,7 @@ def test_a_spec_that_cannot_be_made_is_no_spec():
     assert isinstance(arrived, Opaque) and "epochs" in repr(arrived)
 
 
-@pytest.mark.parametrize(
-    "tree",
-    [
-        {},
-        [],
-        {"is": "exec"},
-        {"is": "array", "array": {"blob": 0, "dtype": "O", "shape": [1]}},
-        {"is": "array", "array": {"blob": 7, "dtype": "<f8", "shape": [1]}},
-        {"is": "array", "array": {"blob": 0, "dtype": "<f8", "shape": [10**12]}},
-        {"is": "spec", "name": "os:system", "parts": []},
-        {"is": "spec", "name": "grokkit.errors:SettingError", "parts": [["field", 1]]},
-        {"is": "spec", "name": "grokkit.runtime.executors:_Process", "parts": []},
-        {"is": "spec", "name": "RunSpec.__init__", "parts": []},
-        {"is": "spec", "name": "Registry", "parts": []},
-        {"is": "spec", "name": ["RunSpec"], "parts": []},
-        {"is": "dataclass", "name": "RunSpec", "parts": []},
-        {"is": "fraction", "parts": [1, 0]},
-        {"is": "complex", "parts": ["1+1j", 2]},
-        {"is": "range", "parts": [0, 1, 0]},
-        {"is": "generator", "state": {"blob": 0, "dtype": "|u1", "shape": [8]}},
-        {"is": "dtype", "name": "ones"},
-        {"is": "dict", "parts": [[{"is": "list", "parts": []}, 1]]},
-    ],
-)
+@pytest.mark.parametrize("tree", TREES)
 def test_what_nobody_encoded_is_refused(tree: Any):
     with pytest.raises(CodecError):
         decode(tree, [b"12345678"], lambda number, name, of: len)
@@ -1287,15 +1159,7 @@ def test_an_error_over_there_is_the_learners(pair: Peer):
     assert pair.ask("add")(1, 1) == 2
 
 
-@pytest.mark.parametrize(
-    "frame",
-    [
-        b"\xff\xff\xff\xff\x00\x00\x00\x02{}",
-        b"\x00\x00\x00\x02\x00\x00\x00\x02{}",
-        b"\x00\x00\x00\x04\x00\x00\x00\x04nope",
-        b"\x00\x00",
-    ],
-)
+@pytest.mark.parametrize("frame", FRAMES)
 def test_a_message_that_cannot_be_read_ends_the_conversation(frame: bytes):
     ours, theirs = socket.socketpair()
     with ours, theirs:

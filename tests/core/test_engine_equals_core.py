@@ -144,10 +144,21 @@ def test_both_know_the_same_kinds_of_distractors():
     assert get_args(DistractorKind) == tuple(DISTRACTORS)
 
 
-@given(tasks, models, optimizers, priors, others)
 # Every drawn run is as small as any: shrinking would only take minutes.
-@settings(max_examples=80, phases=[Phase.generate])
+@given(tasks, models, optimizers, priors, others)
+@settings(max_examples=15, phases=[Phase.generate])
 def test_the_engine_equals_the_core(task, model, optimizer, prior, other):
+    check_equal(task, model, optimizer, prior, other)
+
+
+@pytest.mark.slow
+@given(tasks, models, optimizers, priors, others)
+@settings(max_examples=80, phases=[Phase.generate])
+def test_and_so_it_does_for_many_settings(task, model, optimizer, prior, other):
+    check_equal(task, model, optimizer, prior, other)
+
+
+def check_equal(task: Any, model: Any, optimizer: Any, prior: Any, other: Any) -> None:
     """Data, initial weights, then losses, measures, gradient and weights after 50 epochs."""
     spec = spec_of(task, model, optimizer, prior, other)
     run, trainer = core_run(spec), Trainer([spec])
@@ -232,7 +243,7 @@ PRESETS = {
 
 
 @pytest.mark.parametrize(
-    "preset", [pytest.param(n, marks=[pytest.mark.slow] * (n == "live")) for n in PRESETS]
+    "preset", [pytest.param(n, marks=[pytest.mark.slow] * (n != "muon")) for n in PRESETS]
 )
 def test_float32_runs_memorise_and_grok_at_the_same_record(preset):
     spec = PRESETS[preset].with_(epochs=2000, stop_after=0)

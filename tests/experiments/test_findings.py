@@ -18,6 +18,7 @@ def test_it_is_one_page_of_claims_and_pictures_that_there_are():
     for one in FINDINGS:
         assert set(one.rests_on) <= claims and one.rests_on and one.effects
         assert one.says.endswith(".") and one.caveat.endswith(".")
+        assert all(words.count("{") == 1 for words, _, _ in one.effects)  # one number a line
         assert (ROOT / f"course/images/rows/{one.picture}.png").is_file()
 
 

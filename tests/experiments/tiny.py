@@ -12,6 +12,7 @@ import xarray as xr
 from grokkit.engine import RunSpec, Spec, load_weights
 from grokkit.experiments import ROWS, Row, Size
 from grokkit.images import ImageSpec
+from grokkit.operators import ContestSpec
 from grokkit.runtime import train
 from grokkit.tickets import Pruning, draw, prune, save_ticket, shuffled
 
@@ -40,6 +41,9 @@ def shrink(spec: Spec) -> Spec:
     if isinstance(spec, ImageSpec):
         few = spec.with_(grid_rows=1, grid_columns=2, alphabet=(0, 3, 4, 6), cell_size=4)
         return few.with_(width=2, batch_size=4, epochs=EPOCHS, record_every=4)
+    if isinstance(spec, ContestSpec):
+        few = spec.with_(grid=16, steps=32, inputs=12, tests=1, samples=8, width=4, waves=4)
+        return few.with_(batch_size=4, round_steps=1, epochs=EPOCHS, record_every=4)
     there = spec.settings()
     changes: dict[str, object] = {
         name: least

@@ -11,9 +11,8 @@ from grokkit import experiments, runs, viz
 from grokkit.experiments import ROWS
 from grokkit.experiments.three_accounts import TRAPPED
 from tests.experiments.staged import staged
-from tests.viz.placements import placement_history
-from tests.viz.small import small_history, small_path
-from tests.viz.sweep import sweep_history
+from tests.viz.small import small_history
+from tests.widgets.makers import MAKERS
 
 RECORDED = [
     name
@@ -32,27 +31,19 @@ PICTURES: dict[str, Callable[[], viz.Picture]] = {
     "row theory": lambda: viz.row_figure("theory", None),
     "four_panels": lambda: viz.four_panels(small_history()),
     "seed_curves": lambda: viz.seed_curves(small_history(), ("test_accuracy", "kl")),
-    "attention_bars": lambda: viz.attention_bars(small_history()),
     "mass_bars": lambda: viz.mass_bars([0.5, 0.1, 0.4], [True, False, True]),
     "lines": lambda: viz.lines(
         [viz.Line([1, 2], [3, 4], "", "norm")], title="One line", x="epoch", y="nats"
     ),
-    "condition_plane": lambda: viz.condition_plane(runs.load("classroom"), 0, 3500),
-    "run_at_epoch": lambda: viz.run_at_epoch(runs.load("classroom"), 2, 2000),
-    "phases_by_hand": lambda: viz.phases_by_hand(small_history(), 0, [50, 300, 600], reveal=True),
+    **{f"still of {name}": lambda make=make: make().picture() for name, make in MAKERS.items()},
     "wait_parts": lambda: viz.wait_parts(
         {"both": (100, 300), "no search": (0, 200), "trapped": (np.inf, np.inf)}, title="Parts"
     ),
-    "live_curves": lambda: viz.live_curves(small_history(1), 1000, "a run"),
-    "routing_plane": lambda: viz.routing_plane(viz.Routing()),
-    "beta_picture": lambda: viz.beta_picture(viz.find_sweep(sweep_history()), 0.1),
-    "placement_picture": lambda: viz.placement_picture(placement_history(), "M"),
-    "embedding_circle": lambda: viz.embedding_circle(small_path()),
     "signals_of_a_run": lambda: viz.signals_of_a_run(
         staged(far={TRAPPED: {"norm": 1.0}}, seeds=1).isel(run=0)
     ),
 }
-"""A call of every function of :mod:`grokkit.viz` that makes a picture, by name."""
+"""A call of every function of :mod:`grokkit.viz` that makes a picture, and every still, by name."""
 
 
 def words(figure: Figure) -> str:

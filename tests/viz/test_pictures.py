@@ -18,7 +18,6 @@ from grokkit.runtime import train
 from grokkit.viz import (
     LOOKS,
     Line,
-    attention_bars,
     four_panels,
     headline,
     lines,
@@ -124,7 +123,6 @@ def test_pictures_of_a_trained_run():
     spec = RunSpec().with_(p=5, train_fraction=0.5, epochs=20, record_every=5, d_mlp=8)
     history = train(spec, progress=False)
     assert size(four_panels(history)) == (1000, 780)
-    assert "epoch 20" in words(attention_bars(history))
     assert "1 seed;" in words(seed_curves(history, ["kl", "train_loss"]))
 
 
@@ -169,32 +167,12 @@ def test_seed_curves_refuse_variables_that_are_not_there(history: xr.Dataset, va
 # --- attention ----------------------------------------------------------------------------
 
 
-def test_attention_bars_show_the_beginning_the_borders_and_the_end(history: xr.Dataset):
-    text = words(attention_bars(history))
-    for label in ("epoch 0", "epoch 100", "epoch 400", "epoch 1,000", "oracle", "informative"):
-        assert label in text
-
-
-def test_attention_bars_move_to_the_nearest_record(history: xr.Dataset):
-    figure = attention_bars(history, 1, epochs=[110, 99, 990])
-    assert [ax.get_title("left") for ax in figure.axes] == ["epoch 100", "epoch 1,000"]
-    bars = [bar for bar in figure.axes[1].patches if isinstance(bar, Rectangle)]
-    heights = sorted(bar.get_height() for bar in bars)
-    assert heights == pytest.approx([0, 0, 0, 0.5, 0.5])
-
-
 def test_mass_bars_say_how_much_is_informative():
     figure = mass_bars([0.4, 0.1, 0.3, 0.1, 0.1], [True, False, True, False, False], title="Look")
     text = words(figure)
     assert "Look" in text and "70% of the attention" in text
     with pytest.raises(SettingError, match="informative"):
         mass_bars([0.5, 0.5], [True])
-
-
-@pytest.mark.parametrize("epochs", [[], list(range(7))])
-def test_too_many_or_no_epochs_are_refused(history: xr.Dataset, epochs: list[int]):
-    with pytest.raises(SettingError, match="epochs"):
-        attention_bars(history, epochs=epochs)
 
 
 # --- lines of one's own -------------------------------------------------------------------

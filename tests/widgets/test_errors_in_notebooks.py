@@ -11,23 +11,24 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 BEGIN = """\
-from grokkit.widgets import LiveTraining, RoutingPlayground
-from tests.widgets.conftest import SMALL
+from grokkit.widgets import LiveTraining
+from tests.widgets.makers import SMALL
 
-playground = RoutingPlayground()
 live = LiveTraining(SMALL.with_(epochs=1_000_000))
 """
 
-PLANT = "RoutingPlayground.picture = LiveTraining.picture = lambda self: 1 / 0\n"
+PLANT = "LiveTraining.draw = lambda self: 1 / 0\n"
 
 # What a learner does, as the kernel comes to know of it.
 ACTS = {
-    "a slider is moved by code": "playground.weights[0].value = 0.9",
+    "a slider is moved by code": "live.move(seed=(live.read.value('seed') + 1) % 10)",
     "a slider is moved in the browser": (
-        "data = {'method': 'update', 'state': {'value': 0.8}}\n"
-        "playground.weights[0]._handle_msg({'content': {'data': data}, 'buffers': []})"
+        "state = {'seed': (live.read.index('seed') + 1) % 10}\n"
+        "data = {'method': 'update', 'state': {'state': state}}\n"
+        "live._handle_msg({'content': {'data': data}, 'buffers': []})"
     ),
-    "a button is pressed": "live.buttons['step'].click()",
+    "a button is pressed": "data = {'method': 'custom', 'content': {'press': 'step'}}\n"
+    "live._handle_msg({'content': {'data': data}, 'buffers': []})",
     "the thread draws": "live.start()\nlive.wait(1)\nlive.pause()",
 }
 

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from types import SimpleNamespace
 
-import ipywidgets
 import numpy as np
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
@@ -16,9 +15,8 @@ from grokkit.errors import SettingError
 from grokkit.runtime import train
 from grokkit.tasks import ModularTask, register_task, tasks
 from grokkit.widgets import LiveTraining
-from grokkit.widgets.background import Background
-from grokkit.widgets.cells import when_its_cell_runs_again
-from tests.widgets.conftest import SMALL
+from grokkit.widgets.background import PATIENCE, Background, when_its_cell_runs_again
+from tests.widgets.makers import SMALL
 
 
 def until(what: Callable[[], bool]) -> None:
@@ -26,6 +24,12 @@ def until(what: Callable[[], bool]) -> None:
     while not what():
         assert time.monotonic() < deadline
         time.sleep(0.01)
+
+
+def press(live: LiveTraining, button: str) -> None:
+    """Press a button, as the kernel comes to know of it."""
+    content = {"data": {"method": "custom", "content": {"press": button}}}
+    live._handle_msg({"content": content, "buffers": []})
 
 
 def trained(live: LiveTraining) -> int:
@@ -37,14 +41,14 @@ def trained(live: LiveTraining) -> int:
 
 
 def test_it_trains_the_very_run_that_its_controls_describe(live: LiveTraining):
-    live.beta.value, live.seed.value = 0.1, 3
+    live.move(kl_strength=0.1, seed=3)
     live.start()
     live.wait(60)
     assert live.history is not None and not live.running
     expected = train(SMALL.with_(kl_strength=0.1, seed=3), progress=False)
     for name in expected.data_vars:
         np.testing.assert_array_equal(live.history[name], expected[name], err_msg=str(name))
-    assert "done: epoch 120 of 120" in live.words.value
+    assert "done: epoch 120 of 120" in live.headline
 
 
 def test_a_run_paused_and_stepped_is_the_same_run(live: LiveTraining):
@@ -59,17 +63,9 @@ def test_a_run_paused_and_stepped_is_the_same_run(live: LiveTraining):
     np.testing.assert_array_equal(live.history.kl, train(SMALL, progress=False).kl)
 
 
-def test_its_controls_stand_in_columns_of_one_kind_and_size(live: LiveTraining):
-    columns = [column.children for column in live.children[0].children]
-    menus = [[isinstance(one, ipywidgets.Dropdown) for one in column] for column in columns]
-    assert menus == [[True, True], [False, False], [False, False]]
-    assert len({(one.layout.width, one.layout.height) for c in columns for one in c}) == 1
-
-
 def test_every_control_changes_the_setting_that_it_names(live: LiveTraining):
-    live.task.value = "modular_subtraction"
-    live.distractors.value = "constant"
-    live.beta.value, live.decay.value, live.rate.value, live.seed.value = 0.3, 2, 0.001, 4
+    live.move(task="modular subtraction", distractors="constant")
+    live.move(kl_strength=0.3, weight_decay=2, learning_rate=0.001, seed=4)
     settings = live.spec.settings()
     wanted = {
         "task": "modular_subtraction",
@@ -85,11 +81,14 @@ def test_every_control_changes_the_setting_that_it_names(live: LiveTraining):
 
 
 def test_where_a_task_has_no_distractors_the_menu_is_off(live: LiveTraining):
-    assert not live.distractors.disabled
-    live.task.value = "sparse_parity"
-    assert live.distractors.disabled == ("distractors" not in live.spec.settings())
-    live.task.value = "modular_addition"
-    assert not live.distractors.disabled
+    def disabled() -> bool:
+        return live.read.controls["distractors"]["disabled"]
+
+    assert not disabled()
+    live.move(task="sparse parity")
+    assert disabled() == ("distractors" not in live.spec.settings())
+    live.move(task="modular addition")
+    assert not disabled()
 
 
 def test_a_task_of_ones_own_is_in_the_menu(live: LiveTraining):
@@ -101,13 +100,12 @@ def test_a_task_of_ones_own_is_in_the_menu(live: LiveTraining):
 
     try:
         fresh = LiveTraining(SMALL)
-        assert ("modular doubling", "modular_doubling") in fresh.task.options
-        fresh.task.value = "modular_doubling"
+        fresh.move(task="modular doubling")
         fresh.step()
         assert trained(fresh) == 0
         fresh.close()
         live.reset()  # one that was there before
-        assert ("modular doubling", "modular_doubling") in live.task.options
+        assert "modular doubling" in live.read.controls["task"]["labels"]
     finally:
         del tasks._members["modular_doubling"]
 
@@ -117,28 +115,25 @@ def test_a_task_of_ones_own_is_in_the_menu(live: LiveTraining):
 
 def test_the_buttons_do_what_they_say(endless: LiveTraining):
     assert not endless.running
-    endless.buttons["start"].click()
-    endless.buttons["start"].click()  # once more changes nothing
+    press(endless, "start")
+    press(endless, "start")  # once more changes nothing
     assert sum("grokkit" in thread.name for thread in threading.enumerate()) == 1
     until(lambda: trained(endless) > 0)
-    endless.buttons["pause"].click()
+    press(endless, "pause")
     assert not endless.running
-    assert "paused: epoch" in endless.words.value
+    assert "paused: epoch" in endless.headline
     before = trained(endless)
-    endless.buttons["step"].click()
+    press(endless, "step")
     assert trained(endless) == before + SMALL.record_every
-    endless.buttons["reset"].click()
+    press(endless, "reset")
     assert endless.history is None
-    assert (
-        "Nothing trained yet" in endless.words.value
-        and "pale: the run before" in endless.words.value
-    )
+    assert "Nothing trained yet" in endless.headline and "pale: the run before" in endless.headline
 
 
 def test_a_change_of_a_setting_begins_a_new_run(endless: LiveTraining):
     endless.start()
     until(lambda: trained(endless) > 0)
-    endless.decay.value = 0.0
+    endless.move(weight_decay=0)
     assert not endless.running and endless.history is None
     endless.step()
     assert endless.history is not None
@@ -181,7 +176,7 @@ def test_running_its_cell_again_ends_it(monkeypatch: pytest.MonkeyPatch):
     shell = InteractiveShell()
     parent = {"metadata": {"cellId": "a"}}
     monkeypatch.setattr(shell, "get_parent", lambda: parent, raising=False)
-    monkeypatch.setattr("grokkit.widgets.cells.get_ipython", lambda: shell)
+    monkeypatch.setattr("grokkit.widgets.background.get_ipython", lambda: shell)
     calls = []
     forget = when_its_cell_runs_again(lambda: calls.append("again"))
     shell.events.trigger("pre_run_cell", SimpleNamespace(cell_id="b"))
@@ -205,14 +200,14 @@ def test_what_the_thread_raises_is_shown_at_once_and_raised_by_the_next_call(
 
     monkeypatch.setattr(Trainer, "advance", broken)
     live.start()
-    until(lambda: live.message.value != "")
-    assert "FloatingPointError: planted" in live.message.value
+    until(lambda: live.message != "")
+    assert "FloatingPointError: planted" in live.message
     for act in (live.wait, live.pause, live.step, live.start):
         with pytest.raises(FloatingPointError, match="planted"):
             act()
     monkeypatch.undo()
     live.reset()
-    assert live.message.value == ""
+    assert live.message == ""
     live.step()
     assert trained(live) == 0
 
@@ -220,17 +215,17 @@ def test_what_the_thread_raises_is_shown_at_once_and_raised_by_the_next_call(
 def test_settings_that_make_no_sense_together_are_shown_in_one_line(live: LiveTraining):
     strange = LiveTraining(SMALL.with_(alphabet=3))
     with pytest.raises(SettingError, match="alphabet"):
-        strange.distractors.value = "random"
-    assert "alphabet: got 3; allowed: None" in strange.message.value
-    strange.distractors.value = "alphabet"
-    assert strange.message.value == ""
+        strange.move(distractors="random")
+    assert "alphabet: got 3; allowed: None" in strange.message
+    strange.move(distractors="alphabet")
+    assert strange.message == ""
     strange.close()
 
 
 # --- the pace -----------------------------------------------------------------------------
 
 
-def test_however_slow_a_picture_is_a_third_of_the_time_is_left_to_training():
+def test_however_slow_a_picture_is_it_takes_a_small_share_of_the_time():
     spent = {"training": 0.0, "pictures": 0.0}
 
     class Slow(Trainer):
@@ -246,12 +241,13 @@ def test_however_slow_a_picture_is_a_third_of_the_time_is_left_to_training():
 
     def report() -> None:
         started = time.perf_counter()
-        time.sleep(0.3)
+        time.sleep(0.02)
         spent["pictures"] += time.perf_counter() - started
 
     background = Background(Slow(), report, print)
     background.start()
-    until(lambda: spent["pictures"] > 0.8)
+    until(lambda: spent["pictures"] > 0.07)
     background.stop()
-    # But after the last two: the one that was waited for, and the one on stopping.
-    assert spent["training"] > 0.8 * (spent["pictures"] - 2 * 0.3) / 2
+    # But after the last two: the one that was waited for, and the one on stopping. Half of it, as
+    # a loaded machine spends time between the epochs, too.
+    assert spent["training"] > PATIENCE * (spent["pictures"] - 2 * 0.02) / 4

@@ -4,18 +4,18 @@ import pytest
 
 from grokkit.cli import main
 from grokkit.widgets import pace
-from tests.widgets.conftest import SMALL
+from tests.widgets.makers import SMALL
 
 
 def test_pictures_epochs_and_delays_are_counted():
-    seen = pace.live_pace(SMALL, seconds=0.7)
+    seen = pace.live_pace(SMALL, seconds=0.7, turns=1)
     assert 0 < seen.pictures <= 5  # a second: it is never faster
     assert seen.epochs > 0 and seen.epochs_alone > 0
     assert (seen.delays > -0.001).all()
 
 
 def test_the_report_has_a_line_for_each_widget():
-    text = pace.pace_report(SMALL, seconds=0.5, times=1)
+    text = pace.pace_report(SMALL, seconds=0.5)
     for words in ("pictures a second", "kernel waits", "RoutingPlayground", "PhaseFinder", "kB"):
         assert words in text
 

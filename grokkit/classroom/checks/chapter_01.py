@@ -359,7 +359,8 @@ ex_1_5 = Exercise(
             "for every odd p and every size": [
                 Ask((p, size))
                 for p, size in ((5, 8), (5, 20), (7, 10), (9, 13), (11, 110), (15, 60))
-            ],
+            ]
+            + [Ask(lambda d: (13, int(d.whole(16, 156))))],
         },
     ),
     hints=(

@@ -7,7 +7,7 @@ import torch
 
 from grokkit import theory
 from grokkit.classroom.checks.exercise import Ask, Exercise, Function
-from grokkit.classroom.checks.expect import any_of, as_array, require
+from grokkit.classroom.checks.expect import any_of, as_array, numbers, require
 
 # --- 3.1 exchange one token ---------------------------------------------------------------
 
@@ -196,13 +196,7 @@ ex_3_2 = Exercise(
 
 def is_false_alarm(given, k, length, gamma):
     """Whether it is an attention that breaks B_gamma with a KL below the bound."""
-    alpha = as_array(given)
-    require(
-        alpha is not None and alpha.shape == (length,),
-        f"An attention over T = {length} positions: a tensor [pos].",
-        given,
-    )
-    alpha = np.asarray(alpha, dtype=float)
+    alpha = numbers(given, [length], f"An attention over T = {length} positions: a tensor [pos].")
     require(
         alpha.min() >= 0 and abs(alpha.sum() - 1) < 1e-4,
         "Shares are not negative, and sum to 1.",
@@ -473,13 +467,10 @@ ex_3_4 = Exercise(
 
 def looks_seldom(given, k, length, gamma, tiny):
     """Whether (27) holds for every pair that differs in an informative bit, and B_gamma fails."""
-    array = as_array(given)
-    require(
-        array is not None and array.shape == (length + 1, 3),
-        f"A table of scores of shape [{length + 1}, 3] is asked for.",
-        given,
+    shape = [length + 1, 3]
+    table = torch.from_numpy(
+        numbers(given, shape, f"A table of scores of shape {shape} is asked for.")
     )
-    table = torch.as_tensor(array).double()
     require(table.isfinite().all(), "A score is no finite number.", given)
     bits = torch.cartesian_prod(*[torch.arange(2)] * length).view(-1, length)
     tokens = torch.cat([bits, torch.full((len(bits), 1), 2)], dim=1)

@@ -4,7 +4,7 @@ import numpy as np
 import torch
 
 from grokkit.classroom.checks.exercise import Ask, Exercise, Function
-from grokkit.classroom.checks.expect import any_of, as_array, expect, require
+from grokkit.classroom.checks.expect import any_of, as_array, expect, numbers, require
 from grokkit.theory import kl_score_gradient, pl_constant_claimed
 
 # --- 6.1 the pull on a score --------------------------------------------------------------
@@ -306,10 +306,8 @@ ex_6_2 = Exercise(
 
 def measured(given, oracle):
     """An answer as an attention in float64, |delta|^2 and D."""
-    attention = as_array(given)
-    require(attention is not None, "The answer is to be a tensor of shares.", given)
-    attention = np.asarray(attention, dtype=np.float64)
-    require(attention.shape == oracle.shape, f"It is to have {len(oracle)} entries.", given)
+    asked = f"The answer is to be a tensor of {len(oracle)} shares."
+    attention = numbers(given, oracle.shape, asked)
     require(abs(attention.sum() - 1) < 1e-5, "Attention sums to 1.", given)
     require((attention > 0).all(), "A softmax has every entry above 0.", given)
     on = oracle > 0
@@ -546,13 +544,8 @@ ex_6_4 = Exercise(
 
 
 def is_blind(given, pull):
-    array = as_array(given)
-    require(
-        array is not None and array.shape == tuple(pull.shape),
-        "The answer is to have the shape of the pull.",
-        given,
-    )
-    made, true = torch.as_tensor(array).double(), pull.double()
+    array = numbers(given, pull.shape, "The answer is to have the shape of the pull.")
+    made, true = torch.from_numpy(array), pull.double()
     require(made.isfinite().all(), "There is a nan in it: is a row of 0 divided by 0?", given)
     length = true.norm(dim=1)
     require(

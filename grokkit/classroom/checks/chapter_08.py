@@ -5,7 +5,7 @@ import math
 import torch
 
 from grokkit.classroom.checks.exercise import Ask, Exercise, Function
-from grokkit.classroom.checks.expect import any_of, as_array, expect, require
+from grokkit.classroom.checks.expect import any_of, as_array, expect, numbers, require
 from grokkit.theory import multi_head_pooled
 
 # --- 8.1 sharp, and nothing else ----------------------------------------------------------
@@ -379,13 +379,8 @@ ex_8_4 = Exercise(
 
 
 def take_turns(given, k, length, tiny):
-    array = as_array(given)
-    require(
-        array is not None and array.shape == (k, length, k),
-        f"Attention of shape [{k} sequences, {length} positions, {k} heads] is asked for.",
-        given,
-    )
-    alpha = torch.as_tensor(array).double()
+    asked = f"Attention of shape [{k} sequences, {length} positions, {k} heads] is asked for."
+    alpha = torch.from_numpy(numbers(given, [k, length, k], asked))
     require(
         bool((alpha >= 0).all()) and bool((alpha.sum(dim=1) - 1).abs().max() < 1e-4),
         "Each head's attention sums to 1 over the positions of a sequence, and is not negative.",

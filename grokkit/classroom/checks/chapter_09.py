@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from grokkit.classroom.checks.exercise import Ask, Exercise, Function
-from grokkit.classroom.checks.expect import any_of, as_array, require
+from grokkit.classroom.checks.expect import any_of, as_array, numbers, require
 from grokkit.diagnostics import embedding_power, key_frequencies, sum_power
 
 # --- 9.1 the spectrum ---------------------------------------------------------------------
@@ -474,13 +474,8 @@ def ahead(p, frequencies, offsets=None):
 
 
 def are_the_best(given, p, m):
-    array = as_array(given)
-    require(
-        array is not None and array.shape == (m,),
-        f"A list of {m} frequenc{'y' if m == 1 else 'ies'} is asked for.",
-        given,
-    )
-    chosen = [int(k) for k in np.asarray(array)]
+    asked = f"A list of {m} frequenc{'y' if m == 1 else 'ies'} is asked for."
+    chosen = [int(k) for k in numbers(given, [m], asked)]
     require(
         len({*chosen}) == m and all(1 <= k <= p // 2 for k in chosen),
         f"They are to be different, and from 1 to {p // 2}.",

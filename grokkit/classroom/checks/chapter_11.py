@@ -3,7 +3,7 @@
 import numpy as np
 
 from grokkit.classroom.checks.exercise import Ask, Exercise, Function
-from grokkit.classroom.checks.expect import any_of, as_array, require
+from grokkit.classroom.checks.expect import any_of, as_array, numbers, require
 
 # --- 11.1 one norm, three pathways ---------------------------------------------------------
 
@@ -489,13 +489,8 @@ def room(attention, more=lambda attention: np.log(len(attention))):
 
 
 def is_furthest(given, heads, spread, length):
-    array = as_array(given)
-    require(
-        array is not None and array.shape == (heads, length),
-        f"Attention of shape [{heads} heads, {length} positions] is asked for.",
-        given,
-    )
-    attention = np.asarray(array, dtype=float)
+    asked = f"Attention of shape [{heads} heads, {length} positions] is asked for."
+    attention = numbers(given, [heads, length], asked)
     require(
         bool((attention >= 0).all()) and bool(np.allclose(attention.sum(axis=1), 1, atol=1e-5)),
         "Each head's attention sums to 1, and is not negative.",

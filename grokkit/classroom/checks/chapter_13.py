@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from grokkit.classroom.checks.exercise import Ask, Exercise, Function
-from grokkit.classroom.checks.expect import any_of, as_array, require
+from grokkit.classroom.checks.expect import any_of, as_array, numbers, require
 from grokkit.diagnostics import half_rise_epoch, kendall_w, measure_transition, midranks
 
 # --- 13.1 when does it happen? ------------------------------------------------------------
@@ -312,13 +312,10 @@ LONG = np.array([0, 50, 100, 500, 1000, 2000, 2400, 4000])
 
 
 def is_impostor(given, epochs):
-    values = as_array(given)
-    require(
-        values is not None and values.shape == epochs.shape and np.isfinite(values).all(),
-        "The impostor is to be an array of numbers, one for each record.",
-        given,
-    )
-    when = dated(epochs, np.asarray(values, dtype=float), 100)
+    asked = "The impostor is to be an array of numbers, one for each record."
+    values = numbers(given, epochs.shape, asked)
+    require(np.isfinite(values).all(), asked, given)
+    when = dated(epochs, values, 100)
     require(not math.isnan(when), "It ends where it was at epoch 100: a signal must go some way.")
     require(
         when <= 0.6 * epochs[-1],

@@ -6,7 +6,7 @@ then for what is common to all exercises (nothing returned, another shape or typ
 transposition, a lost sign).
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from decimal import Decimal
@@ -173,6 +173,23 @@ def as_array(value: Any) -> np.ndarray | None:
     except Exception:  # an object of the learner's own may do anything when asked for numbers
         return None
     return array if array.dtype.kind in "biufc" else None
+
+
+def numbers(given: Any, shape: Sequence[int], asked: str) -> np.ndarray:
+    """An answer as an array in float64.
+
+    Args:
+        given: what the learner's code gave.
+        shape: what it must have.
+        asked: the sentence that says so.
+
+    Raises:
+        Wrong: it is no numbers, or has another shape.
+    """
+    array = as_array(given)
+    fits = array is not None and array.shape == tuple(shape)
+    require(fits, asked, given)
+    return np.asarray(array, dtype=np.float64)
 
 
 def show(value: Any, most: int = 60) -> str:

@@ -96,7 +96,7 @@ def _rows(
 ) -> list[Row]:
     """The rows of one file, known or new; nothing that is in it ends the others' grading."""
     # What is not read may be known by its name at least.
-    named = one.why_not and PurePosixPath(one.name).suffix in (".py", ".ipynb")
+    named = PurePosixPath(one.name).suffix in (".py", ".ipynb")
     sheet = one.sheet(b"", chapters) if named else None
     digest, fresh = "", list[Row]()
     try:

@@ -19,7 +19,7 @@ from grokkit.errors import refuse
 
 TOTAL, POSSIBLE, STATUS = "grokkit total", "grokkit points possible", "grokkit status"
 
-_ODD = ("stopped", "unreadable", "not read", "skipped")
+_ODD = ("stopped", "unreadable", "not read")
 _MOST_NAMES = 4  # of a person, when their order is not known
 _FIRST = re.compile(r"first|given|vorname|prénom", re.IGNORECASE)
 _LAST = re.compile(r"last|family|surname|nachname", re.IGNORECASE)
@@ -43,7 +43,7 @@ class Student:
 
     entries: Mapping[str, str]
     rows: Sequence[Row]
-    worth: Mapping[str, float]
+    worth: Mapping[str, int | float]
     known: bool = True
 
     @property
@@ -60,7 +60,7 @@ class Student:
     def best(self) -> list[Row]:
         """A row an exercise, in order: the better one where it was handed in twice."""
 
-        def rank(row: Row) -> tuple[float, int]:
+        def rank(row: Row) -> tuple[int | float, int]:
             return row.points, _RANK.index(row.outcome) if row.outcome in _RANK else 0
 
         found: dict[str, Row] = {}
@@ -68,6 +68,11 @@ class Student:
             if row.exercise:
                 found[row.exercise] = max(found.get(row.exercise, row), row, key=rank)
         return sorted(found.values(), key=lambda row: _numbers(row.exercise))
+
+    @property
+    def _told(self) -> list[Row]:
+        """What the student is told of: an exercise each, and lines about whole files."""
+        return [*self.best, *(row for row in self.rows if not row.exercise)]
 
     @property
     def missing(self) -> list[int]:
@@ -81,7 +86,7 @@ class Student:
         for row in self.best:
             chapter = f"grokkit chapter {_numbers(row.exercise)[0]:02}"
             points[chapter] = points.get(chapter, 0) + row.points
-        parts = sorted({row.outcome for row in self.rows}.intersection(_ODD)) or ["handed in"]
+        parts = sorted({row.outcome for row in self._told}.intersection(_ODD)) or ["handed in"]
         parts += [f"chapter {number:02} missing" for number in self.missing]
         status = ", ".join(parts) if self.rows else "not handed in"
         line: dict[str, object] = {**self.entries, STATUS: status}
@@ -96,7 +101,7 @@ class Student:
         line = self.line()
         text = [f"# {_as_text(self.name)}", f"{line[TOTAL]:g} of {line[POSSIBLE]:g} points"]
         text += [f"Chapter {number:02}: nothing handed in." for number in self.missing]
-        for row in [*self.best, *(row for row in self.rows if not row.exercise)]:
+        for row in self._told:
             what = f"Exercise {row.exercise.removeprefix('ex_').replace('_', '.')}"
             points = f", {row.points:g} of {row.of:g}" if row.exercise else ""
             text.append(

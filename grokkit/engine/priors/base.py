@@ -117,11 +117,7 @@ class Penalty:
         self.batch = batch
 
     def take(self, rows: Int[Tensor, "run row"]) -> "Penalty":
-        """The penalty on some examples of each run, such as a minibatch.
-
-        Args:
-            rows: which examples, each run's own.
-        """
+        """The penalty on some examples of each run, such as a minibatch."""
         taken = copy.copy(self)
         taken.batch = self.batch.take(rows)
         return taken

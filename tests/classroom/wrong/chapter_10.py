@@ -140,6 +140,9 @@ VARIANTS = {
             "makes the control a control",
             lambda *a: arms(*a, changes={**CHANGES, "shuffled": {"penalty_gradient": "noise"}}),
         ),
+        Variant(  # the third base has a stand-in already
+            "or the prior a prior", lambda *a: arms(*a, changes={**CHANGES, "prior": {}})
+        ),
         Variant("there are 3 seeds", lambda *a: {n: s[:1] for n, s in arms(*a).items()}),
         Variant("with the names", lambda *a: {n: s for n, s in arms(*a).items() if n != "noise"}),
         Variant("strength of base", lambda b, x, s: arms(b, b.settings()["kl_strength"], s)),
