@@ -66,9 +66,9 @@ class Linear(nn.Module):
         self.bias = nn.Parameter(torch.zeros(members, 1, outgoing, 1))
 
     def forward(
-        self, hidden: Float[Tensor, "member example channel place"]
-    ) -> Float[Tensor, "member example outgoing place"]:
-        """W h + b at each place."""
+        self, hidden: Float[Tensor, "#member example channel place"]
+    ) -> Float[Tensor, "members example outgoing place"]:
+        """W h + b at each place; what has no member yet is given to each."""
         return self.weight[:, None] @ hidden + self.bias
 
 
