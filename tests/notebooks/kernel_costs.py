@@ -57,15 +57,23 @@ class Table:
 
     def too_long(self) -> list[str]:
         """A line for each notebook, and for the course, that takes longer than it may."""
-        from grokkit.classroom.costs import COURSE_SECONDS, LESSON_SECONDS
+        from grokkit.classroom.costs import (
+            COURSE_SECONDS,
+            ELECTIVES,
+            EVIDENCE_SECONDS,
+            LESSON_SECONDS,
+        )
+        from grokkit.classroom.notebooks import EVIDENCE
 
-        lines = [
-            f"{name} is over its {LESSON_SECONDS} s: {seconds:.0f} s of CPU time"
-            for name, (seconds, _) in sorted(self.costs.items())
-            if seconds > LESSON_SECONDS
-        ]
+        lines = []
+        for name, (seconds, _) in sorted(self.costs.items()):
+            limit = EVIDENCE_SECONDS if EVIDENCE in Path(name).parts else LESSON_SECONDS
+            if seconds > limit:
+                lines.append(f"{name} is over its {limit} s: {seconds:.0f} s of CPU time")
         course = sum(
-            cost[0] for name, cost in self.costs.items() if Path(name).parent == Path("course")
+            cost[0]
+            for name, cost in self.costs.items()
+            if Path(name).parent == Path("course") and Path(name).stem not in ELECTIVES
         )
         if course > COURSE_SECONDS:
             lines.append(f"the course is over its {COURSE_SECONDS} s: {course:.0f} s of CPU time")
