@@ -87,6 +87,10 @@ def against_the_whole(evidence: Evidence) -> list[Part]:
     for one, (start, _, end) in _with_borders(evidence, "decay 1"):
         if "gradient_norm" not in one:
             raise MissingArm("decay 1, with records of the whole gradient")
+        if np.isnan(start):  # never memorised: no plateau
+            for kept in (at_peak, at_least, shares):
+                kept.append(np.nan)
+            continue
         attention = np.hypot(one.W_Q_gradient, one.W_K_gradient)
         share = attention / one.gradient_norm
         plateau = (one.epoch >= start) & ~(one.epoch > end)
