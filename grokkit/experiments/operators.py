@@ -52,6 +52,11 @@ def seconds(evidence: Evidence, arm: str, what: str, rival: str) -> np.ndarray:
     return evidence.arm(arm)[f"{what}_seconds_{rival}"].values.astype(float)
 
 
+def ratio(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """One over the other, for each seed; unknown (nan) over nothing."""
+    return np.divide(one, other, out=np.full(one.shape, np.nan), where=other > 0)
+
+
 def asked(
     says: str,
     number: Callable[[Evidence], np.ndarray],
@@ -81,7 +86,7 @@ def over(
     says = f"{arm}: {score} of {one} over {other}, {_words(at_least, at_most)}"
     return asked(
         says,
-        lambda e: scores(e, arm, score, one) / scores(e, arm, score, other),
+        lambda e: ratio(scores(e, arm, score, one), scores(e, arm, score, other)),
         at_least,
         at_most,
         null=1.0,
@@ -108,7 +113,7 @@ def same_time(rival: str) -> Judge:
     def number(evidence: Evidence) -> np.ndarray:
         each = [[seconds(evidence, a, "train", r) for r in (rival, "fno")] for a in contest_presets]
         mine, its = np.sum(each, axis=0)
-        return mine / its
+        return ratio(mine, its)
 
     return asked(f"training time of {rival} over the fno, 0.8 to 1.25", number, 0.8, 1.25)
 
@@ -127,7 +132,7 @@ def faster(arm: str) -> Judge:
     """The diffusion's time to draw the same samples over the MNO's."""
     return asked(
         f"{arm}: seconds to sample, diffusion over mno_8, at least 3",
-        lambda e: seconds(e, arm, "sample", "diffusion") / seconds(e, arm, "sample", "mno_8"),
+        lambda e: ratio(*(seconds(e, arm, "sample", r) for r in ("diffusion", "mno_8"))),
         at_least=3.0,
         null=1.0,
     )

@@ -8,6 +8,9 @@ from grokkit.errors import refuse
 from grokkit.viz.alt import number, tell
 from grokkit.viz.style import INK, LOOKS, Picture, picture, style, titles
 
+PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
+"""What words lie on, where a bar runs below them."""
+
 
 def wait_parts(
     parts: Mapping[str, tuple[float | int, float | int]], *, title: str, below: str = ""
@@ -48,7 +51,7 @@ def wait_parts(
             words = f" {number(total)}" if np.isfinite(total) else " not in these runs"
             inside = not np.isfinite(search[y])
             place = end * 0.02 if inside else known[y]
-            ax.text(place, float(y), words, va="center", color="white" if inside else INK, size=9)
+            ax.text(place, float(y), words, va="center", color=INK, size=9, bbox=PAPER)
         ax.set_yticks(at, list(parts))
         ax.invert_yaxis()
         ax.set(xlabel="epochs until 95 % of the unseen pairs are right", xlim=(0, end))

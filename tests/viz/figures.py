@@ -33,7 +33,7 @@ PICTURES: dict[str, Callable[[], viz.Picture]] = {
     "seed_curves": lambda: viz.seed_curves(small_history(), ("test_accuracy", "kl")),
     "mass_bars": lambda: viz.mass_bars([0.5, 0.1, 0.4], [True, False, True]),
     "lines": lambda: viz.lines(
-        [viz.Line([1, 2], [3, 4], "", "norm")], title="One line", x="epoch", y="nats"
+        [viz.Line([1, 2], [30, 45], "", "norm")], title="One line", x="epoch", y="nats"
     ),
     **{f"still of {name}": lambda make=make: make().picture() for name, make in MAKERS.items()},
     "wait_parts": lambda: viz.wait_parts(

@@ -24,9 +24,9 @@ ex_14_1 = Exercise(
         "fair_crps",
         right=lambda draws, y: crps(draws.view(1, -1, 1), torch.full((1, 1, 1), y).to(draws)),
         cases={
-            "two draws, 2 apart, around the value": Ask(
-                (torch.tensor([1.0, 3.0]), 2.0),
-                "Each is 1 from the value, and the only pair is 2 apart: 1 - 2 / 2 = 0.",
+            "two draws, 1.5 apart, around the value": Ask(
+                (torch.tensor([1.0, 2.5]), 2.0),
+                "They are 1 and 0.5 from the value, and the one pair is 1.5 apart: 0.75 - 1.5 / 2.",
             ),
             "several draws": Ask(
                 lambda d: (d.numbers(5), d.one(-2, 2)),

@@ -73,7 +73,7 @@ def strip_figure(
     """
     names = sorted(evidence.arms, key=lambda name: first not in name)
     with style():
-        figure = picture(9, 1.9 + 0.42 * len(names))
+        figure = picture(9, 1.9 + min(0.42 * len(names), 8))
         ax = figure.subplots()
         draw_strips(ax, evidence, names, accuracy, scale, published)
         marks = handles(accuracy, published)
