@@ -79,16 +79,18 @@ def test_without_noise_an_equation_has_its_closed_form_and_an_error_of_first_ord
     np.testing.assert_allclose([a / b for a, b in pairwise(errors)], 2, rtol=0.06)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["burgers", "phi4"])
 def test_with_the_same_noise_the_error_of_a_path_is_of_first_order(name: SystemName):
     system = System(name, grid=16)
-    start = system.start(10, stream(1))
-    fine, *coarse = (solve(system, start, stream(2), 4096, c) for c in (1, 4, 8, 16))
-    errors = [(one - fine).square().mean().sqrt().item() for one in coarse]
-    assert errors[0] < 0.02
-    # Each errs against the finest, which errs itself: as 4 - 1, 8 - 1 and 16 - 1.
-    np.testing.assert_allclose(errors[1] / errors[0], 7 / 3, rtol=0.2)
-    np.testing.assert_allclose(errors[2] / errors[1], 15 / 7, rtol=0.2)
+    start = system.start(20, stream(1))
+    fine, *coarse = (solve(system, start, stream(2), 4096, c) for c in (1, 4, 16))
+    # The median: a few paths of phi^4 stop between its two wells and fall to either side.
+    four, sixteen = ((one - fine).square().mean(1).sqrt().median().item() for one in coarse)
+    assert four < 0.005
+    # Each errs against the finest, which errs itself: as 4 - 1 and 16 - 1. Of order a half it
+    # would be as 2 - 1 and 4 - 1, which is a slope of 0.68 here.
+    assert np.log(sixteen / four) / np.log(15 / 3) == pytest.approx(1, abs=0.2)
 
 
 def test_coarser_steps_take_the_same_noise():
