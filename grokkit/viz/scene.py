@@ -139,11 +139,12 @@ class Reader:
         outputs: Mapping[str, Any] | None = None,
     ) -> None:
         self.scene, self.state, self.outputs = scene, state or {}, outputs or {}
-        self.controls = {one["name"]: one for one in scene["controls"]}
+        self.controls: dict[str, Any] = {one["name"]: one for one in scene["controls"]}
 
     def index(self, name: str) -> int:
         """Where a control stands."""
-        return int(self.state.get(name, self.controls[name].get("index", 0)))
+        start: int = self.controls[name].get("index", 0)
+        return self.state.get(name, start)
 
     def value(self, name: str) -> Any:
         """The value at which a slider stands."""

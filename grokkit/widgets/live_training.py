@@ -168,7 +168,7 @@ class LiveTraining(SceneWidget):
             one | {"disabled": one["name"] in ("distractors", "kl_strength")
                    and one["name"] not in known}
             | ({"labels": _task_names()} if one["name"] == "task" else {})
-            for one in self.scene["controls"]
+            for one in self.scene["controls"]  # pyright: ignore[reportIndexIssue]: a trait
         ]  # fmt: skip
         scene = curves(self.history, spec.epochs, "; ".join(words), self._before)
         self.scene = {"controls": controls, **scene}
