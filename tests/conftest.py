@@ -1,12 +1,19 @@
 """Settings that every test shares: one thread, no windows, no chance."""
 
+import os
+import shutil
 from collections import defaultdict
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import jaxtyping
 import matplotlib
 import pytest
 import torch
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 torch.set_num_threads(1)
 matplotlib.use("Agg")  # not by MPLBACKEND: kernels would inherit it and show no figures
@@ -15,6 +22,17 @@ matplotlib.use("Agg")  # not by MPLBACKEND: kernels would inherit it and show no
 settings.register_profile("grokkit", derandomize=True, deadline=None, print_blob=True)
 settings.load_profile("grokkit")
 
+
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+QUIET = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
 
 QUICK = 8
 """How many of a test's parameters `make test` tries."""
@@ -41,3 +59,23 @@ def unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
     Those would stop a value of the wrong type before grokkit can refuse it by name.
     """
     monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator["Browser"]:
+    """Headless Chromium, or a skip where there is none.
+
+    One for all folders: a second Playwright cannot run in the same process.
+    """
+    from playwright.sync_api import sync_playwright
+
+    executable = next(filter(None, map(shutil.which, CHROMIUM)), None)
+    if executable is None:
+        why = f"no Chromium on the path ({', '.join(CHROMIUM)})"
+        if os.environ.get("GROKKIT_REQUIRE_BROWSER"):
+            pytest.fail(why)
+        pytest.skip(why)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable, args=list(QUIET))
+        yield browser
+        browser.close()

@@ -1,6 +1,5 @@
 """``grokkit bench``."""
 
-import sys
 from pathlib import Path
 
 from grokkit.cli.options import check_writable
@@ -59,6 +58,11 @@ def bench(
     if csv is not None:
         print(f"wrote {bench.write_csv(measured, csv)}")
     if markdown is not None:
-        command = " ".join(["grokkit", *sys.argv[1:]])
+        flags = {"--no-memory": not memory, "--sweeps": sweeps, "--widgets": widgets}
+        command = " ".join(
+            [f"grokkit bench --p {p} --train-fraction {train_fraction} --rounds {rounds}"]
+            + [flag for flag, given in flags.items() if given]
+            + [f"--markdown {markdown.name}"]
+        )
         print(f"wrote {bench.write_markdown(parts, command, markdown)}")
     return 0

@@ -66,7 +66,8 @@ def test_the_command_prints_the_table_and_writes_the_file(capsys, tmp_path):
     assert "textbook / ours" in capsys.readouterr().out
     assert (tmp_path / "b.csv").exists()
     page = (tmp_path / "B.md").read_text()
-    assert "textbook / ours" in page and "Written by `grokkit " in page
+    written = "grokkit bench --p 7 --train-fraction 0.5 --rounds 1 --no-memory --markdown B.md"
+    assert "textbook / ours" in page and f"Written by `{written}`" in page
 
 
 def test_no_rounds_are_refused_in_one_line(capsys):

@@ -1,4 +1,4 @@
-"""The browser and JupyterLab, started once for all the tests of this folder."""
+"""JupyterLab, started once for all the tests of this folder."""
 
 import os
 import shutil
@@ -6,36 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
 from tests.browser.lab import Lab, Server, serve
 
 COURSE = Path(__file__).parents[2] / "course"
-CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
-QUIET = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """Headless Chromium, or a skip where there is none."""
-    executable = next(filter(None, map(shutil.which, CHROMIUM)), None)
-    if executable is None:
-        why = f"no Chromium on the path ({', '.join(CHROMIUM)})"
-        if os.environ.get("GROKKIT_REQUIRE_BROWSER"):
-            pytest.fail(why)
-        pytest.skip(why)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=list(QUIET))
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="session")

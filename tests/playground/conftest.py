@@ -8,10 +8,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.browser.conftest import browser
 from tests.playground.exported import PLAYGROUND
-
-__all__ = ["browser"]
 
 PATIENCE = 600_000  # milliseconds: a loaded machine makes nothing fail
 

@@ -15,10 +15,8 @@ from axe_playwright_python.sync_playwright import Axe
 from bs4 import BeautifulSoup
 from playwright.sync_api import Browser
 
-from tests.browser.conftest import browser
 from tests.playground.conftest import PATIENCE, Quiet
 
-__all__ = ["browser"]
 pytestmark = [pytest.mark.slow]
 
 ROOT = Path(__file__).parents[2]
