@@ -328,8 +328,6 @@ const make = (tag, className = "", inside = []) => {
 };
 
 function render({ model, el }) {
-  // JupyterLab would move to another cell on an arrow key.
-  el.dataset.lmSuppressShortcuts = "true";
   const host = el.appendChild(make("div", "grokkit-scene"));
   const shadow = host.attachShadow({ mode: "open" });
   const style = Object.assign(document.createElement("style"), { textContent: CSS });
@@ -456,11 +454,19 @@ function render({ model, el }) {
   });
   resized.observe(root);
   for (const name of ["scene", "state", "message"]) model.on(`change:${name}`, show);
+  // JupyterLab takes the arrow keys to move between cells, before they come here. Its listener is
+  // on the document; the window is asked first. What a key does by itself, it still does.
+  const keep = event => {
+    if (/^(Arrow|Page|Home|End)/.test(event.key) && event.composedPath().includes(root))
+      event.stopPropagation();
+  };
+  addEventListener("keydown", keep, true);
   recolour();
   show();
   host.outputs = () => reader(scene(), state()).outputs();
   return () => {
     clearInterval(playing);
+    removeEventListener("keydown", keep, true);
     watch.disconnect();
     resized.disconnect();
     scheme.removeEventListener("change", recolour);
