@@ -73,7 +73,6 @@ MEANING: Mapping[str, str] = {
     "query_score_gradient": "norm of dCE_i/dscores, over train examples with the query there",
     **update_probes.MEANING,
 }
-DIMS |= {name: (of,) for name in MEANING for of in ("extra", "query") if name.startswith(of)}
 """What each record is, and its unit; goes into the History.
 
 Train examples without informative positions, such as the next random bit, are no train
@@ -89,6 +88,9 @@ over all layers. Where a formula does not hold for a model, its record is not a 
                               ``W_QK_gradient`` are nan: what an upper layer reads is no
                               function of the slot
 """
+
+# Of the sets beside the test set, and of the queries, by their names.
+DIMS |= {name: (of,) for name in MEANING for of in ("extra", "query") if name.startswith(of)}
 
 
 class Probes:
