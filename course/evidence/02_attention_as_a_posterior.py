@@ -224,8 +224,8 @@ viz.row_figure("distractors", recorded)
 # %%
 from grokkit.diagnostics import memorise_epoch, phase_borders
 
-four = recorded.sel(run=recorded.arm == "4 draws")
-mass_then = four.informative_mass.sel(epoch=memorise_epoch(four))
+shown_four = recorded.sel(run=recorded.arm == "4 draws")
+mass_then = shown_four.informative_mass.sel(epoch=memorise_epoch(shown_four))
 print(f"4 draws, mass when memorised, median of five seeds: {float(mass_then.median()):.2f}")
 
 
