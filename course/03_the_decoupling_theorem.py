@@ -106,9 +106,9 @@ figure
 # Look closely at the first one. It does not ask for much attention in the mean. It asks that **no informative token
 # gets too little**. In a trained network this is a question to the **least mass** of lesson 02.
 #
-# Move the weights of attention yourself. The sequences x and x′ differ in the token at place 0, places 0 and 2 are
-# informative (green), and γ is 0.15. First bring h and h′ far enough apart for the MLP. Then ask: can you keep every
-# green share above γ, and let h and h′ meet all the same?
+# Move the weights of attention yourself. The sequences x and x′ differ in the token at position 0, positions 0 and 2
+# are informative (green), and γ is 0.15. First bring h and h′ far enough apart for the MLP. Then ask: can you keep
+# every green share above γ, and let h and h′ meet all the same?
 
 # %% tags=["nbval-ignore-output"]
 widgets.RoutingPlayground()
