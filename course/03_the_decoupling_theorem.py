@@ -213,7 +213,7 @@ for claim in ("structure/least-mass", "structure/not-kl"):
 
 # %%
 for name, arm in arms.items():
-    print(f"{name:18} attention is right at epoch {found(arm)(row)}")
+    print(f"{name:18} least mass 0.25 from epoch: {found(arm)(row)}")
 
 # %% [markdown]
 # The weakly pulled ones never did, in any of ten seeds, and nine of them grok. So "right" is a yardstick: it says when
