@@ -104,7 +104,7 @@ figure
 # the name: the two are *decoupled*.
 #
 # Look closely at the first one. It does not ask for much attention in the mean. It asks that **no informative token
-# gets too little**. In a trained network this is a question to the **least mass** of lesson 02.
+# gets too little**. In a trained network the **least mass** of lesson 02 measures this.
 #
 # Move the weights of attention yourself. The sequences x and x′ differ in the token at position 0, positions 0 and 2
 # are informative (green), and γ is 0.15. First bring h and h′ far enough apart for the MLP. Then ask: can you keep
@@ -264,8 +264,9 @@ for arm in ("AdamW", "Muon", "SGD"):
 #
 # ## Case file
 #
-# - **We know:** no attention, no distance (proved, and checked). Of the trained networks none groks with a least mass
-#   below 0.05. Mass and KL do not tell which ones grok. Ten fresh seeds of each kind.
+# - **We know:** no attention, no distance (proved, and checked). Of these trained networks none groks with a least mass
+#   below 0.05. Mass and KL do not decide: nine networks grok with less mass than uniform attention. Ten fresh seeds
+#   of each kind.
 # - **We doubt:** that there is one right norm of the MLP; nothing here measures one.
 # - **It would change our minds:** a trained network that groks on this task with a least mass near 0.
 #
@@ -281,4 +282,4 @@ viz.claims_map(upto=3)
 # **Next:** [04 · Gradient starvation](04_gradient_starvation.ipynb): after its early jump, attention is slow. Why
 # doesn't it just learn where to look?
 #
-# *Sources:* arXiv 2605.15787, section 4, Theorem 4.3, appendix A.3. The two pulls are ours.
+# *Sources:* arXiv 2605.15787, section 4, Theorem 4.3, appendix A.3. The two strengths of the adversary are ours.

@@ -25,8 +25,8 @@ live = grokkit.presets["live"]
 # %% [markdown]
 # ## 1. What reaches attention
 #
-# The **gradient** of a weight or a score says how much the loss $L$ would change with it. Training follows the
-# gradient. A score $\ell_j$ changes what is pooled, $h$; this changes the logits $z$; and these change the loss. So the
+# The **gradient** of a weight or a score says how much the loss $L$ would change with it. Gradient descent moves each
+# weight against its gradient, and in proportion to it. A score $\ell_j$ changes what is pooled, $h$; this changes the logits $z$; and these change the loss. So the
 # gradient of a score is a product of three factors:
 #
 # $$\frac{\partial L}{\partial \ell_j} \;=\;

@@ -171,8 +171,9 @@ viz.lines(
 # 4. So the network **goes on learning**, attention included. A weight that serves many sums is put back by the errors of
 #    many sums. A weight that serves one sum, learned by heart, is put back by one. Bit by bit, the first kind wins.
 #
-# Switch decay off, and the loss falls by orders of magnitude, and the gradients with it: the network hardly learns any
-# more. The fourth step is our reading. The first three can be measured. How even is the balance of the third?
+# You have just seen it. Switched on, decay makes the loss rise at once, and the unseen sums follow. Switched off, it lets
+# the loss fall by orders of magnitude, and the gradients with it: the network hardly learns any more. (The fourth step is
+# our reading. The others can be measured.) How even is the balance of the third step?
 
 # %% tags=["nbval-ignore-output"]
 trainer = Trainer([live.with_(epochs=500)])
