@@ -142,6 +142,7 @@ my_grok_epoch = None
 
 # %% tags=["hide-output", "nbval-ignore-output"]
 began = time.process_time()
+print("The result:")
 records = train(700)
 seconds = time.process_time() - began
 epochs, known, unseen, looks = zip(*records, strict=True)
@@ -162,6 +163,7 @@ def first(epochs, shares, enough):
     return next((at for at, share in zip(epochs, shares, strict=True) if share >= enough), None)
 
 
+print("The result:")
 print(beside("01 memorised", my_memorise_epoch, first(epochs, known, 0.99), "epochs"))
 print(beside("01 grokked", my_grok_epoch, first(epochs, unseen, 0.95), "epochs"))
 
@@ -211,6 +213,7 @@ my_accuracy_without_decay = None
 # %% tags=["hide-output"]
 row = experiments.row("four-phases").evidence(experiments.recorded("four-phases"))
 without = sorted(row.final("decay 0", "test_accuracy").tolist())
+print("The result:")
 print("without decay, at the end, each of five seeds:", [f"{one:.2f}" for one in without])
 print("with decay 1, epochs to 95 %:", row.grokked("decay 1", 0.95))
 beside("01 test accuracy without weight decay", my_accuracy_without_decay, round(without[2], 2))
@@ -250,13 +253,14 @@ viz.lines(
 
 # %%
 recorded = runs.load("classroom")  # five seeds, at a five times smaller learning rate
+print("attention on the two numbers, and the epoch in brackets")
 for run, seed in enumerate(recorded.seed.values):
     one = recorded.isel(run=run)
     moments = (0, memorise_epoch(recorded)[run].item(), grok_epoch(recorded, 0.95)[run].item())
     shares = [float(one.informative_mass.sel(epoch=epoch)) for epoch in moments]
     print(
-        f"seed {seed}: attention on the two numbers {shares[0]:.2f} at first, {shares[1]:.2f} when "
-        f"memorised ({moments[1]:,.0f}), {shares[2]:.2f} at 95 % unseen ({moments[2]:,.0f})"
+        f"seed {seed}: {shares[0]:.2f} at first, {shares[1]:.2f} when memorised ({moments[1]:.0f}), "
+        f"{shares[2]:.2f} at 95 % unseen ({moments[2]:,.0f})"
     )
 
 # %% [markdown]
@@ -283,6 +287,7 @@ print(f"{data.mirror_rate:.0%} of the unseen sums have a mirror image that was t
 my_mirrored_accuracy = None
 
 # %% tags=["hide-output"]
+print("The result:")
 viz.seed_curves(
     recorded,
     ["mirrored_accuracy", "unmirrored_accuracy"],
@@ -292,6 +297,7 @@ viz.seed_curves(
 # %% tags=["hide-output"]
 half = recorded.epoch.where(recorded.unmirrored_accuracy >= 0.5).min("epoch")
 mirrored = recorded.mirrored_accuracy.sel(epoch=half)
+print("The result:")
 print("seed by seed:", [f"{one:.2f}" for one in mirrored.values])
 beside(
     "01 mirrored when half of the others", my_mirrored_accuracy, round(float(mirrored.median()), 2)

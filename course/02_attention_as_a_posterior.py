@@ -76,6 +76,7 @@ my_factor = None
 # %% tags=["hide-output"]
 raised = (scores + torch.tensor([0.6931, 0, 0, 0, 0])).softmax(dim=0)
 odds = (raised[0] / raised[1]) / (shares[0] / shares[1])
+print("The result:")
 beside("02 odds after a score rises by log 2", my_factor, round(odds.item(), 1), "times")
 
 # %% [markdown]
@@ -152,6 +153,7 @@ my_mass_random = None
 recorded = experiments.recorded("distractors")
 row = experiments.row("distractors").evidence(recorded)
 guesses = {"constant": my_mass_constant, "alphabet": my_mass_alphabet, "random": my_mass_random}
+print("The result:")
 for kind, guess in guesses.items():
     at_end = sorted(row.final(kind, "informative_mass").tolist())
     print(beside(f"02 mass, {kind}", guess, round(at_end[2], 2)), "(median of five seeds)")
@@ -194,6 +196,7 @@ names = {
     "alphabet, KL 1": "alphabet, told where to look",
     "random, KL 1": "random, told where to look",
 }
+print("The result:")
 viz.wait_parts(
     {
         words: (found(arm)(row).median, row.grokked(arm, 0.95).median)
@@ -210,6 +213,7 @@ def search_share(arm):
     return sorted((found(arm)(row).values / row.grokked(arm, 0.95).values).tolist())[2]
 
 
+print("The result:")
 for kind, guess in (("alphabet", my_search_alphabet), ("constant", my_search_constant)):
     print(beside(f"02 share of the search, {kind}", guess, round(search_share(kind), 2)))
     print(f"    memorised at {row.memorised(kind).median:,.0f}")

@@ -17,6 +17,8 @@
 # *You need:* [lesson 02](02_attention_as_a_posterior.ipynb). *Time:* 25 minutes.
 
 # %%
+from textwrap import fill
+
 import numpy as np
 import torch
 from tqdm.auto import tqdm
@@ -140,6 +142,7 @@ arms = {
     "strong pull": "strong adversary",
 }
 counts = {name: int(np.isfinite(row.grokked(arm, 0.95).values).sum()) for name, arm in arms.items()}
+print("The result:")
 print(beside("03 seeds that grok, weak pull", my_weak_count, counts["weak pull"], "of 10"))
 print(beside("03 seeds that grok, strong pull", my_strong_count, counts["strong pull"], "of 10"))
 
@@ -203,7 +206,7 @@ print(f"least mass of the {len(there)} networks that groked: {there.min():.3f} o
 print(f"of the {len(strong)} strongly pulled ones:        {strong.max():.3f} or less")
 for claim in ("structure/least-mass", "structure/not-kl"):
     (one,) = [one for one in experiments.claims("structure") if one.claim.id == claim]
-    print(f"\n{one.claim.says}\n    -> {one.label}")
+    print(f"\n{fill(one.claim.says, 90)}\n    -> {one.label}")
 
 # %% [markdown]
 # These claims were written before the runs, on seeds that nobody had seen. (Before that we had judged the theorem by
@@ -230,6 +233,7 @@ my_uniform_accuracy = None
 controls = experiments.row("controls").evidence(experiments.recorded("controls"))
 uniform = "L2 on W_Q, W_K"
 right = sorted(controls.final(uniform, "unmirrored_accuracy").tolist())
+print("The result:")
 print("mass, seed by seed: ", controls.final(uniform, "informative_mass").round(2).tolist())
 print("right, seed by seed:", [f"{one:.2f}" for one in right])
 print(

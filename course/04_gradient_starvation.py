@@ -12,6 +12,8 @@
 # *You need:* [lesson 02](02_attention_as_a_posterior.ipynb); the chain rule. *Time:* half an hour.
 
 # %%
+from textwrap import fill
+
 import numpy as np
 import torch
 
@@ -70,6 +72,7 @@ my_factor = None
 # We train without weight decay, so that the loss can go on falling.
 
 # %% tags=["hide-output", "nbval-ignore-output"]
+print("The result:")
 run = grokkit.train(live.with_(weight_decay=0.0, epochs=1500)).isel(run=0)
 late = run.isel(epoch=(run.train_accuracy >= 0.99).values)  # from memorising on
 loss, gradient = late.train_loss.values, late.score_gradient_max.values
@@ -95,6 +98,7 @@ viz.lines(
 
 # %% tags=["hide-output", "nbval-ignore-output"]
 there = int((loss <= loss[0] / 100).argmax())
+print("The result:")
 beside(
     "04 gradient falls by, loss by 100", my_factor, round(gradient[0] / gradient[there]), "times"
 )
@@ -141,6 +145,7 @@ falls = {
         "AdamW's step of attention": "attention_move",
     }.items()
 }
+print("The result:")
 for name in ("gradient of attention", "gradient of the MLP"):
     values = falls[name]
     print(
@@ -155,6 +160,7 @@ beside(
 one = fresh.runs("baseline")[0]
 at = one.epoch.values[1:]
 memorised = one.epoch.values[(one.train_accuracy >= 0.99).values][0]
+print("The result:")
 viz.lines(
     [
         viz.Line(at, one[name].values[1:], words, look, change)
@@ -201,6 +207,7 @@ my_step_factor = None
 
 # %% tags=["hide-output"]
 steps = falls["AdamW's step of attention"]
+print("The result:")
 print(f"from {steps.min():.0f} to {steps.max():.0f} in {len(steps)} seeds")
 since = [
     float(one.attention_move[-1] / one.attention_move[(one.train_accuracy >= 0.99).values][0])
@@ -220,7 +227,7 @@ beside("04 fall of the steps of attention", my_step_factor, round(float(np.media
 # %%
 for claim in ("headlines/starves-all", "headlines/steps-go-on"):
     (one,) = [one for one in experiments.claims("headlines") if one.claim.id == claim]
-    print(f"{one.claim.says}\n    -> {one.label}\n")
+    print(f"{fill(one.claim.says, 90)}\n    -> {one.label}\n")
 
 # %% [markdown]
 # "Undecided": the interval reaches past the bound that was claimed. "Refuted": it lies on the other side.

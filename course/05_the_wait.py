@@ -13,6 +13,8 @@
 # *You need:* [lesson 02](02_attention_as_a_posterior.ipynb); the result of lesson 04. *Time:* half an hour.
 
 # %%
+from textwrap import fill
+
 from tqdm.auto import tqdm
 
 import grokkit
@@ -45,6 +47,7 @@ my_wait_factor = None
 row = experiments.row("structure").evidence(experiments.recorded("structure"))
 decays = {"decay 0.5": 0.5, "baseline": 1.0, "decay 2": 2.0}
 waits = {name: wait(name)(row).median for name in decays}
+print("The result:")
 for name, decay in decays.items():
     print(
         f"decay {decay:3g}: the wait is {waits[name]:5,.0f} epochs; times decay {waits[name] * decay:5,.0f}"
@@ -65,7 +68,7 @@ print("power, seed by seed:", sorted(power.low.round(2).tolist()))
 (one,) = [
     one for one in experiments.claims("structure") if one.claim.id == "structure/inverse-decay"
 ]
-print(f"{one.claim.says}\n    -> {one.label}: {one.parts[0].effect}")
+print(f"{fill(one.claim.says, 90)}\n    -> {one.label}: {one.parts[0].effect}")
 
 # %% [markdown]
 # "Undecided": the interval of the effect reaches past the bounds that we had claimed. So we say *about* 1/decay.
@@ -117,6 +120,7 @@ def switched(before, after, at=400, until=1900):
 
 
 # %% tags=["hide-output", "nbval-ignore-output"]
+print("The result:")
 off, on = switched(1.0, 0.0), switched(0.0, 1.0)
 viz.lines(
     [
@@ -133,6 +137,7 @@ viz.lines(
 )
 
 # %% tags=["hide-output", "nbval-ignore-output"]
+print("The result:")
 for name, guess, one in (("off", my_switched_off, off), ("on", my_switched_on, on)):
     came = "groks" if float(one.test_accuracy[-1]) >= 0.95 else "waits on"
     print(beside(f"05 decay switched {name}", guess, came))
@@ -145,6 +150,7 @@ did = "falls" if ratio < 0.5 else "stays" if ratio < 2 else "rises"
 print(beside("05 training loss, decay switched off", my_loss, did))
 
 # %% tags=["hide-output", "nbval-ignore-output"]
+print("The result:")
 viz.lines(
     [
         viz.Line(off.epoch[1:], off.train_loss[1:], "decay switched off at 400", "train", OFF),
@@ -207,6 +213,7 @@ my_share_by_equation_5 = None
 
 # %% tags=["hide-output"]
 lengths = plateau_lengths(runs.load("classroom"))
+print("The result:")
 for seed, (claimed, measured) in enumerate(
     zip(lengths.claimed.values, lengths.measured.values, strict=True)
 ):

@@ -10,6 +10,8 @@
 # *You need:* [lesson 02](02_attention_as_a_posterior.ipynb), [lesson 05](05_the_wait.ipynb). *Time:* half an hour.
 
 # %%
+from textwrap import fill
+
 import numpy as np
 import torch
 
@@ -55,6 +57,7 @@ print("shares - oracle:  ", "  ".join(f"{one:+.2f}" for one in (shares - oracle)
 my_share_of_epochs = None
 
 # %% tags=["hide-output", "nbval-ignore-output"]
+print("The result:")
 alone = grokkit.train(live.with_(epochs=1300))
 told = grokkit.train(live.with_(kl_strength=1.0, epochs=1300))
 viz.lines(
@@ -78,6 +81,7 @@ viz.lines(
 
 # %% tags=["hide-output", "nbval-ignore-output"]
 live_share = grok_epoch(told, 0.95).item() / grok_epoch(alone, 0.95).item()
+print("The result:")
 beside("06 share of the epochs with the prior", my_share_of_epochs, round(live_share, 2))
 
 # %% [markdown]
@@ -91,7 +95,7 @@ print("epochs with the prior over epochs without, seed by seed:")
 print("  ", "  ".join(f"{one:.2f}" for one in sorted(both.low)))
 for claim in ("headlines/faster", "headlines/faster-to-99"):
     (one,) = [one for one in experiments.claims("headlines") if one.claim.id == claim]
-    print(f"{one.claim.says}\n    -> {one.label}: {one.parts[0].effect}")
+    print(f"{fill(one.claim.says, 90)}\n    -> {one.label}: {one.parts[0].effect}")
 
 # %% [markdown]
 # To 95 % the network takes about half of the epochs, in the median. Whether it takes at most two thirds, as we had claimed,
@@ -124,6 +128,7 @@ strengths = {
     "KL 1": "β = 1",
     "KL 3": "β = 3",
 }
+print("The result:")
 viz.wait_parts(
     parts(strengths | {"frozen oracle": "frozen at the oracle"}),
     title="A stronger prior shortens the search. Learning to add takes its time",
@@ -135,6 +140,7 @@ viz.wait_parts(
     c for c in experiments.claims("wait") if c.claim.id == "wait/strength-moves-the-first-part"
 ]
 search, adding = (part.effect for part in one.parts)
+print("The result:")
 print(
     beside(
         "06 search at 0.01 over 3",
@@ -151,7 +157,7 @@ print(
         "times",
     )
 )
-print(f"{one.claim.says}\n    -> {one.label}: {search} and {adding}")
+print(f"{fill(one.claim.says, 90)}\n    -> {one.label}: {search} and {adding}")
 
 # %% [markdown]
 # This answers "entirely". With a strong prior the search is short: a few dozen epochs. The second part remains, and a stronger
@@ -183,6 +189,7 @@ my_noise_count = None
 
 # %% tags=["hide-output"]
 controls = experiments.row("controls").evidence(experiments.recorded("controls"))
+print("The result:")
 for name in ("baseline", "KL 1", "noise on all", "shuffled on all"):
     print(f"{name:16} epochs to 95 %: {controls.grokked(name, 0.95)}")
 count = int(np.isfinite(controls.grokked("noise on all", 0.95).values).sum())
