@@ -7,7 +7,6 @@
 
 # %%
 import numpy as np
-from tqdm.auto import trange
 
 import grokkit
 from grokkit import experiments, runs, theory, viz
@@ -72,7 +71,7 @@ def train_with_books(spec):
     """Train one run; its History, and the books of its MLP at every step."""
     trainer, kept = Trainer([spec]), []
     mlp = trainer.weights.columns(MLP_WEIGHTS)
-    for _ in trange(spec.epochs, desc="training"):
+    for _ in range(spec.epochs):
         before = trainer.weights.flat[0, mlp].double()
         trainer.advance(1)  # one epoch is one step
         after = trainer.weights.flat[0, mlp].double()
