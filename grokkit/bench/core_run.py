@@ -23,10 +23,6 @@ def core_run(spec: RunSpec) -> core.Run:
 
     Args:
         spec: a run of a kind that the core knows.
-
-    Raises:
-        SettingError: the core does not know the task, the optimizer or the prior, or a setting
-            differs from the core's fixed value for it.
     """
     known = core.Model()
     others = {n: v for n, v in vars(spec.model).items() if n not in vars(known)}

@@ -85,10 +85,6 @@ def pair_spread(
         table: the embeddings; token i is the number i.
         results: f(i, j), 0 or more, for i and j from 0: ``(i[:, None] + i) % p``.
         delta: see :func:`class_spread`.
-
-    Raises:
-        SettingError: delta is below 0, or the results have more rows or columns than
-            there are tokens.
     """
     left, right = results.shape
     if max(left, right) > table.shape[1]:

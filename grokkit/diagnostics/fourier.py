@@ -40,11 +40,7 @@ from grokkit.model import Batch, cross_entropy
 
 
 def all_sequences(train: Batch, test: Batch) -> Batch:
-    """Train and test sequences in one batch, the train sequences first.
-
-    Raises:
-        SettingError: a query is not the last position of its sequence.
-    """
+    """Train and test sequences in one batch, the train sequences first."""
     if train.query is not None or test.query is not None:
         refuse("query", "a query before the end", "sequences that are read out at their end")
     names = ("tokens", "targets", "informative", "oracle")
@@ -102,9 +98,6 @@ def logit_table(
         logits: class scores of every example of ``batch``.
         batch: all sequences of the task, see :func:`all_sequences`.
         p: the modulus.
-
-    Raises:
-        SettingError: the sequences have no two operands 0..p-1, or some pair is missing.
     """
     check_int("p", p, 2)
     runs, _, classes = logits.shape
@@ -181,9 +174,6 @@ def restricted_loss(
         p: the modulus.
         key: the key frequencies; for progress over time, those of the last epoch.
         among: which examples the mean is over; None for all.
-
-    Raises:
-        SettingError: see :func:`logit_table`; or ``key`` is not p // 2 + 1 wide.
     """
     table = logit_table(logits, batch, p)
     constant = table.mean(dim=(1, 2)).unsqueeze(1)

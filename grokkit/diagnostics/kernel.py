@@ -49,9 +49,6 @@ def tangent_kernel(
         logits: the network as a function.
         parameters: what the derivative is by, the run axis leading.
         inputs: a few examples; see :func:`evenly_spaced`.
-
-    Raises:
-        SettingError: ``logits`` gives no run, example and class for each input.
     """
     leaves = {name: weight.detach().requires_grad_(True) for name, weight in parameters.items()}
     wanted = list(leaves.values())

@@ -81,11 +81,6 @@ def separability(
         weights: the weights of the group.
         lipschitz_max: L_max, the largest L_f that N allows, such as the largest over the
             epochs of a run; None for the network's own L_f.
-
-    Raises:
-        SettingError: ``lipschitz_max`` is below the network's own L_f, the examples have
-            different queries, attention is frozen and so no function of the scores, or
-            the readout has no L_f: a norm stands in it, or there are several layers.
     """
     from grokkit import theory
 

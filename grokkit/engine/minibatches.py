@@ -24,10 +24,6 @@ class Minibatches:
         examples: the number of train examples of each run.
         seeds: the seed of each run.
         device: where the numbers of the examples are wanted.
-
-    Raises:
-        SettingError: the size is not below the number of examples: that is a full batch,
-            which is ``batch_size=None``.
     """
 
     def __init__(

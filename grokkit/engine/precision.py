@@ -52,9 +52,6 @@ def pinned(precision: Precision, device: torch.device) -> Iterator[None]:
     Args:
         precision: that of the run.
         device: where it is trained; a CPU uses one thread.
-
-    Raises:
-        SettingError: TF32 was asked for on a CPU, which has no such units.
     """
     if precision == "tf32" and device.type != "cuda":
         refuse("precision", precision, "float32, float64, bf16 on a CPU")

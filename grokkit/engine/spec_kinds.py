@@ -116,9 +116,6 @@ class Spec:
         >>> presets["live"].with_(optimizer="lion").optimizer.learning_rate
         0.005
 
-        Raises:
-            SettingError: no setting of this spec has that name, or a value is refused.
-
         Warns:
             SettingDropped: the new kind lacks a setting that was set.
         """
@@ -289,10 +286,6 @@ def grid(spec: S, /, **axes: Any) -> list[S]:
     Args:
         spec: what the rest of the settings are.
         axes: for each setting that varies, its values.
-
-    Raises:
-        SettingError: no setting has such a name, an axis is empty, there are more than
-            a million runs, or a value is refused.
     """
     values: dict[str, list[Any]] = {}
     for name, axis in axes.items():

@@ -44,12 +44,7 @@ class TeacherPrior(DivergencePrior):
             refuse("teacher", self.teacher, "the name of a weights file")
 
     def aim(self, specs: Sequence[PriorRun], batch: Batch) -> Attention:
-        """The teacher's attention on each sequence, ``[run, example, pos, head]``.
-
-        Raises:
-            SettingError: there is no such file, or the teacher is of another shape or was
-                trained on another task; the message names what differs.
-        """
+        """The teacher's attention on each sequence, ``[run, example, pos, head]``."""
         try:
             taught, weights = load_weights(self.teacher)
         except (OSError, WeightsError) as problem:

@@ -118,9 +118,6 @@ class TicketMask:
     Args:
         path: the file of the ticket.
         weights: what it masks; initial weights that the ticket holds are put there.
-
-    Raises:
-        SettingError: there is no such file, or its ticket is for a model of another shape.
     """
 
     def __init__(self, path: str, weights: Parameters) -> None:

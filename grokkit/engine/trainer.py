@@ -43,9 +43,6 @@ class Trainer(GroupTrainer):
         specs: the runs, all with the same ``group_key``.
         device: where the group is trained.
         first: the number of the first run, for messages, where the group is part of a list.
-
-    Raises:
-        SettingError: the specs cannot be one group, or need more memory than there is.
     """
 
     specs: list[RunSpec]
@@ -244,10 +241,6 @@ def choose_step(specs: Sequence[RunSpec], batch: Batch, weights: Parameters) -> 
         specs: the runs of one group.
         batch: what they are trained on.
         weights: the weights of the group.
-
-    Raises:
-        SettingError: the prior makes no sense on these sequences, or bf16 was asked for
-            where the hand-written step does not serve.
     """
     model, prior, precision = specs[0].model, specs[0].prior, specs[0].precision
     penalty = prior.start(specs, batch)

@@ -51,10 +51,6 @@ class ImageTrainer(GroupTrainer):
         specs: one run; networks are trained one at a time.
         device: where it is trained.
         first: the number of the run, for messages.
-
-    Raises:
-        SettingError: there are several runs, or the batch size is not below the number of
-            train images.
     """
 
     meaning = MEANING

@@ -54,10 +54,6 @@ class Stack:
         spec: the settings of the model.
         batch: the sequences of every run.
         slots: their slots.
-
-    Raises:
-        SettingError: there are several layers that are not causal, and positions after a
-            query: a layer below would hand on what the query must not see.
     """
 
     def __init__(self, spec: ModelSpec, batch: Batch, slots: Slots) -> None:

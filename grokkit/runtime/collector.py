@@ -130,7 +130,6 @@ def outcome(
 
     Raises:
         RunsFailed: not all jobs were trained.
-        SettingError: nothing was trained, for the settings make no sense.
         KeyboardInterrupt: there is nothing to return.
     """
     history = None

@@ -65,9 +65,6 @@ class Matched:
 
         Args:
             history: runs of these arms, all or some, in any order.
-
-        Raises:
-            SettingError: a run belongs to no arm.
         """
         arm_of = {spec: arm for arm, specs in self.arms.items() for spec in specs}
         labels = [arm_of.get(spec, "") for spec in specs_of(history)]
@@ -102,7 +99,6 @@ def matched(
             each arm's own.
 
     Raises:
-        SettingError: the source is no weights file, a seed is not fresh, or beta is 0.
         OSError: a ticket cannot be written.
     """
     check_number("kl_strength", kl_strength, strict=True)

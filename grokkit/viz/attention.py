@@ -33,9 +33,6 @@ def mass_bars(mass: Any, informative: Any, *, title: str = "Where it looks") -> 
 
     Returns:
         A picture of 5.5 x 3.2 inches at 100 dots each.
-
-    Raises:
-        SettingError: the two are not of one length.
     """
     mass, informative = np.asarray(mass, dtype=float), np.asarray(informative, dtype=bool)
     if mass.ndim != 1 or mass.shape != informative.shape:

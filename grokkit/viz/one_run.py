@@ -35,11 +35,7 @@ if TYPE_CHECKING:
 
 
 def one_run(history: "xr.Dataset", run: int) -> "xr.Dataset":
-    """One run of a History, without the records after its end.
-
-    Raises:
-        SettingError: there is no such run.
-    """
+    """One run of a History, without the records after its end."""
     if "run" in history.dims:
         check_int("run", run, 0, history.sizes["run"] - 1)
         history = history.isel(run=run)
@@ -136,9 +132,6 @@ def four_panels(history: "xr.Dataset", run: int = 0, *, epoch_scale: EpochScale 
 
     Returns:
         A picture of 10 x 7.8 inches at 100 dots each.
-
-    Raises:
-        SettingError: there is no such run, or no such scale.
     """
     one = one_run(history, run)
     with style():
@@ -188,10 +181,6 @@ def signals_of_a_run(one: "xr.Dataset", share: float = 0.5, lasting: bool = True
 
     Returns:
         A picture 9 inches wide at 100 dots each.
-
-    Raises:
-        SettingError: there are several runs; or this one has not both memorised and reached a
-            test accuracy of 0.95.
     """
     if "run" in one.dims:
         refuse("one", f"{one.sizes['run']} runs", "one run, such as history.isel(run=0)")

@@ -85,11 +85,7 @@ class LiveTraining(SceneWidget):
 
     @property
     def spec(self) -> RunSpec:
-        """The run that the controls describe.
-
-        Raises:
-            SettingError: the settings make no sense together.
-        """
+        """The run that the controls describe."""
         read = self.read
         with warnings.catch_warnings():
             # Settings that a task lacks are greyed out.

@@ -94,9 +94,6 @@ class Prior:
         Args:
             specs: the runs, whose priors are all of this kind.
             batch: the sequences of each run.
-
-        Raises:
-            SettingError: this prior makes no sense on these sequences.
         """
         return Penalty([spec.prior for spec in specs], batch)
 

@@ -26,9 +26,6 @@ class Present(Evidence):
     Attributes:
         arms: of every arm that has a run, the specs of the runs that are there.
         missing: the arms of which there is none.
-
-    Raises:
-        SettingError: there are no runs of this row.
     """
 
     def __init__(self, row: Row, history: "xr.Dataset | None", size: Size = "classroom") -> None:
