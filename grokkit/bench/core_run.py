@@ -19,11 +19,7 @@ RULES = {
 
 
 def core_run(spec: RunSpec) -> core.Run:
-    """The same run in the core; equal data, initial weights and training.
-
-    Args:
-        spec: a run of a kind that the core knows.
-    """
+    """The same run in the core; equal data, initial weights and training."""
     known = core.Model()
     others = {n: v for n, v in vars(spec.model).items() if n not in vars(known)}
     for name, value in others.items():

@@ -7,13 +7,7 @@ from grokkit.runtime import train
 
 
 def sweep_seconds(spec: RunSpec, runs: int, workers: int) -> float:
-    """Wall seconds of some seeds of a spec together, start-up included.
-
-    Args:
-        spec: what is trained, with seeds 0, 1, ...
-        runs: how many seeds.
-        workers: in how many worker processes; 1: in this one.
-    """
+    """Wall seconds of some seeds of a spec together, start-up included."""
     specs = grid(spec, seed=range(runs))
     started = time.perf_counter()
     train(specs, workers=workers, progress=False)
@@ -21,12 +15,7 @@ def sweep_seconds(spec: RunSpec, runs: int, workers: int) -> float:
 
 
 def sweep_report(spec: RunSpec, workers: int = 2) -> str:
-    """Ten runs on one core and on several, and a hundred runs against ten, as text.
-
-    Args:
-        spec: a run of a few seconds.
-        workers: how many worker processes are compared with one.
-    """
+    """Ten runs on one core and on several, and a hundred runs against ten, as text."""
     one, some = (sweep_seconds(spec, 10, count) for count in (1, workers))
     short = spec.with_(epochs=max(1, spec.epochs // 10))
     ten, hundred = (sweep_seconds(short, runs, 1) / runs for runs in (10, 100))

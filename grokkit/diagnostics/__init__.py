@@ -12,7 +12,6 @@ fourier       which waves a network adds with
 features      how compressible features are: ranks, and the exponent of their spectrum
 uniformity    whether embeddings lie evenly round a closed curve (MED)
 class_spread  whether what has one answer lies in one place
-kernel        how far the tangent kernel has drifted
 phases        when a run memorised, waited, and grokked, read off its History
 plateau       how long the waits should have been (5), (7), and the thresholds of B_gamma and N
 order         half-rise epochs of slow signals, and whether seeds agree (Kendall's W)
@@ -21,7 +20,7 @@ inverse_fit   how grok epochs fall with the strength of a prior
 
 from grokkit.diagnostics.capacity import lipschitz, mlp_norm
 from grokkit.diagnostics.class_spread import ClassSpread, class_spread, pair_spread
-from grokkit.diagnostics.collapse import Collapse, softmax_collapse
+from grokkit.diagnostics.collapse import softmax_collapse
 from grokkit.diagnostics.contraction import Contraction, step_contraction
 from grokkit.diagnostics.features import (
     Compressibility,
@@ -45,12 +44,6 @@ from grokkit.diagnostics.fourier import (
     sum_power,
 )
 from grokkit.diagnostics.inverse_fit import InverseFit, fit_inverse
-from grokkit.diagnostics.kernel import (
-    evenly_spaced,
-    kernel_drift,
-    network_logits,
-    tangent_kernel,
-)
 from grokkit.diagnostics.order import (
     Concordance,
     Transition,

@@ -35,6 +35,7 @@ distributions in empirical data", arXiv 0706.1062, (3.1), (3.9) and section 3.3.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Float, Int
@@ -138,8 +139,7 @@ def norm_ratio(spectrum: Float[Tensor, "run value"]) -> Float[Tensor, " run"]:
     return torch.linalg.vector_norm(spectrum, dim=1) / spectrum.amax(dim=1)
 
 
-@dataclass(frozen=True, eq=False)
-class PowerLaw:
+class PowerLaw(NamedTuple):
     """The best fit for each run; ``nan`` and 0 where fewer than four values differ.
 
     Attributes:

@@ -93,11 +93,6 @@ def logit_table(
 
     Their sum over classes is 0 at every pair: of all logits with the same softmax those with
     the least power.
-
-    Args:
-        logits: class scores of every example of ``batch``.
-        batch: all sequences of the task, see :func:`all_sequences`.
-        p: the modulus.
     """
     check_int("p", p, 2)
     runs, _, classes = logits.shape

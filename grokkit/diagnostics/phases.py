@@ -32,9 +32,6 @@ HOLD = 100
 def memorise_epoch(history: "xr.Dataset") -> "xr.DataArray":
     """The first recorded epoch with train accuracy 0.99 or more.
 
-    Args:
-        history: with ``train_accuracy`` over (..., epoch).
-
     Returns:
         An epoch for each run; ``nan`` where it is censored: not reached in the records.
     """
@@ -115,9 +112,6 @@ def phase_borders(history: "xr.Dataset") -> "xr.DataArray":
 
 def phase_labels(history: "xr.Dataset") -> "xr.DataArray":
     """The phase of every run at every recorded epoch, by the rule of :func:`phase_borders`.
-
-    Args:
-        history: with ``train_accuracy``, ``test_accuracy`` and ``kl`` over (..., epoch).
 
     Returns:
         1 to 4 over (..., epoch), as named in :data:`PHASES`; ``nan`` after a run's end. A

@@ -117,12 +117,7 @@ class HeadMass:
 def summed_head_mass(
     attention: Attention, informative: Bool[Tensor, "run example pos"]
 ) -> HeadMass:
-    """The summed mass of every informative position.
-
-    Args:
-        attention: alpha.
-        informative: true on I*.
-    """
+    """The summed mass of every informative position."""
     seen = informative.sum(dim=1)
     summed = attention.sum(dim=3)
     by_head = (attention * informative.unsqueeze(-1)).sum(dim=1) / seen.unsqueeze(-1)
@@ -138,13 +133,7 @@ def summed_head_mass(
 def distributed_share(
     attention: Attention, informative: Bool[Tensor, "run example pos"], gamma: float
 ) -> Float[Tensor, " run"]:
-    """The share of examples that satisfy the pooled condition (55).
-
-    Args:
-        attention: alpha.
-        informative: true on I*.
-        gamma: the threshold of the summed mass, above 0.
-    """
+    """The share of examples that satisfy the pooled condition (55)."""
     from grokkit import theory
 
     holds = theory.distributed_condition(

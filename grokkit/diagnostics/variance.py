@@ -47,10 +47,6 @@ def score_variance(model: Transformer, weights: Mapping[str, Tensor]) -> ScoreVa
     bound takes the longest e_q. e_j is what W_Q and W_K read: the embedding, or its norm
     where one stands there. With several layers the heads are those of all layers, and there
     is no bound: what an upper layer reads has no largest size that the weights alone give.
-
-    Args:
-        model: the forward pass of the batch.
-        weights: the weights of the group.
     """
     embedding = model.embed(weights)
     if model.spec.layers > 1:

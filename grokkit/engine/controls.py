@@ -50,12 +50,7 @@ class Controls:
 
 
 class QKPenalty:
-    """The gradient of the targeted L2, added to that of the loss.
-
-    Args:
-        group: the controls of each run.
-        weights: whose ``flat_grad`` it is added to.
-    """
+    """The gradient of the targeted L2, added to that of the loss."""
 
     def __init__(self, group: Sequence[Controls], weights: Parameters) -> None:
         self.weights = weights
@@ -74,12 +69,7 @@ class QKPenalty:
 
 
 class MLPSphere:
-    """Norm-matching: the MLP's parameters kept on a sphere.
-
-    Args:
-        radii: the radius of each run.
-        weights: what is scaled.
-    """
+    """Norm-matching: the MLP's parameters kept on a sphere."""
 
     def __init__(self, radii: Sequence[float], weights: Parameters) -> None:
         self.weights = weights
@@ -109,9 +99,6 @@ def grokked_radius(history: "xr.Dataset") -> float:
 
     The norm at the first record with test accuracy 0.99, the mean over those runs that
     have one.
-
-    Args:
-        history: one run or several, with ``test_accuracy`` and ``mlp_norm``.
     """
     when = np.atleast_1d(grok_epoch(history).values)
     norms = np.atleast_2d(history.mlp_norm.values)

@@ -20,10 +20,6 @@ def bytes_per_run(spec: RunSpec, data: TaskData | None = None) -> int:
     gradients and a temporary of each in training, the hidden layer and logits of the test
     sets in a record, the reads of attention with the value of each, which a record compares
     with the pooled one; and six copies of the parameters.
-
-    Args:
-        spec: one of the runs.
-        data: its data; None: they are built.
     """
     data = data or spec.task.build(spec.seed)
     model = spec.model
@@ -54,14 +50,7 @@ def runs_that_fit(spec: RunSpec, device: torch.device) -> int:
 
 
 def check_memory(spec: RunSpec, data: TaskData, runs: int, device: torch.device) -> None:
-    """Refuse a group that is larger than the memory of the machine or the GPU.
-
-    Args:
-        spec: one of the runs.
-        data: its data.
-        runs: how many they are.
-        device: where they are to be trained.
-    """
+    """Refuse a group that is larger than the memory of the machine or the GPU."""
     there = total_memory(device)
     needed = runs * bytes_per_run(spec, data)
     if there is not None and needed > there:

@@ -17,14 +17,7 @@ from grokkit.errors import refuse
 
 
 class Minibatches:
-    """The minibatches of a group of runs.
-
-    Args:
-        size: the number of examples in each but the last.
-        examples: the number of train examples of each run.
-        seeds: the seed of each run.
-        device: where the numbers of the examples are wanted.
-    """
+    """The minibatches of a group of runs."""
 
     def __init__(
         self, size: int, examples: int, seeds: Sequence[int], device: torch.device | str = "cpu"
@@ -42,11 +35,7 @@ class Minibatches:
         return -(-self.examples // self.size)
 
     def __call__(self, epoch: int) -> Iterator[Int[Tensor, "run row"]]:
-        """The examples of each step of an epoch, each run's own.
-
-        Args:
-            epoch: the number of whole epochs that came before.
-        """
+        """The examples of each step of an epoch, each run's own."""
         order = torch.stack(
             [
                 torch.randperm(self.examples, generator=generator(seed, f"batches/{epoch}"))

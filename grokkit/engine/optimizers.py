@@ -75,10 +75,6 @@ class Optimizer(ABC):
     ``setting`` holds every numeric setting by name, ``[run, 1]`` in double precision;
     ``count`` the number of this step, from 1, on the device: nothing here asks the device
     for a value, so a step can be queued, or captured, without waiting.
-
-    Args:
-        group: the settings of each run, all of one kind.
-        weights: what is trained; its ``flat_grad`` is read at every step.
     """
 
     decoupled: ClassVar[bool] = True
@@ -139,10 +135,6 @@ def numbers(group: Sequence[Any], weights: Parameters) -> dict[str, Tensor]:
 
     In double precision throughout: 1 - 0.999 in float32 is off by 1e-5. What acts on the
     weights is rounded once, at the end.
-
-    Args:
-        group: the settings of each run, dataclasses of one kind.
-        weights: whose device the numbers go to.
     """
     return {
         field.name: torch.tensor(
@@ -213,12 +205,7 @@ class RunningAdamW(Optimizer):
 
 
 class Moments:
-    """The two running means of Adam, over the whole buffer or some of its columns.
-
-    Args:
-        setting: beta1, beta2 and eps of each run, ``[run, 1]``.
-        like: a tensor of the shape of the gradients to come, ``[run, column]``.
-    """
+    """The two running means of Adam, over the whole buffer or some of its columns."""
 
     def __init__(self, setting: Mapping[str, Tensor], like: Tensor) -> None:
         self.beta1, self.beta2 = setting["beta1"], setting["beta2"]
@@ -232,12 +219,7 @@ class Moments:
         return {"mean": self.mean, "square": self.square}
 
     def direction(self, grad: Tensor, count: Tensor) -> Tensor:
-        """The mean divided by the root of the mean square, each corrected for its start.
-
-        Args:
-            grad: the gradient.
-            count: the number of this step, from 1, a scalar.
-        """
+        """The mean divided by the root of the mean square, each corrected for its start."""
         self.mean.lerp_(grad, self._new1)
         self.square.lerp_(grad * grad, self._new2)
         root = (self.square / (1 - self.beta2**count).to(grad)).sqrt_().add_(self._eps)
@@ -407,12 +389,7 @@ class Muon(AdamW):
 
 
 def hidden_matrices(layout: Layout, readout: bool = False) -> tuple[str, ...]:
-    """The parameters that Muon orthogonalises, in the order of the buffer.
-
-    Args:
-        layout: all parameters of a model.
-        readout: whether the matrix that makes the logits counts, too.
-    """
+    """The parameters that Muon orthogonalises, in the order of the buffer."""
     last = "W_U" if "W_U" in layout.shapes else "W_2"
     matrices = [name for name in layout.shapes if name.startswith("W_")]
     return tuple(name for name in matrices if readout or name != last)
@@ -425,10 +402,6 @@ def orthogonalise(
 
     Singular values end between 0.68 and 1.21 unless they are below about 0.004 of the norm.
     In the precision of the matrix; the usual implementation rounds to bfloat16.
-
-    Args:
-        matrix: one for each run; it is not changed.
-        eps: the least Frobenius norm that a matrix is divided by.
     """
     a, b, c = COEFFICIENTS
     norm = torch.linalg.matrix_norm(matrix)

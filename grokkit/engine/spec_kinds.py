@@ -231,13 +231,7 @@ def register_trainer(kind: str) -> Callable[[T], T]:
 def start_trainer(
     specs: Sequence[Spec], device: torch.device | str = "cpu", first: int = 0
 ) -> GroupTrainer:
-    """A trainer for a group of specs of one kind, before its first epoch.
-
-    Args:
-        specs: the runs.
-        device: where they are trained.
-        first: the number of the first run, for messages.
-    """
+    """A trainer for a group of specs of one kind, before its first epoch."""
     kind = getattr(specs[0], "kind", type(specs[0]).__name__)
     if kind not in _trainers:
         refuse("specs", kind, ", ".join(sorted(_trainers)))
@@ -282,10 +276,6 @@ def grid(spec: S, /, **axes: Any) -> list[S]:
     """Every combination of some settings, the last axis fastest.
 
     ``grid(spec, weight_decay=[0.5, 1, 2], seed=range(5))`` is 15 specs.
-
-    Args:
-        spec: what the rest of the settings are.
-        axes: for each setting that varies, its values.
     """
     values: dict[str, list[Any]] = {}
     for name, axis in axes.items():

@@ -113,12 +113,7 @@ def load_ticket(path: str | Path) -> Ticket:
 
 
 class TicketMask:
-    """The ticket of a group at work.
-
-    Args:
-        path: the file of the ticket.
-        weights: what it masks; initial weights that the ticket holds are put there.
-    """
+    """The ticket of a group at work."""
 
     def __init__(self, path: str, weights: Parameters) -> None:
         self.weights = weights

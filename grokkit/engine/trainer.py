@@ -37,13 +37,7 @@ Step = AnalyticStep | AutogradStep
 
 @register_trainer(TRANSFORMER)
 class Trainer(GroupTrainer):
-    """A group of runs in training.
-
-    Args:
-        specs: the runs, all with the same ``group_key``.
-        device: where the group is trained.
-        first: the number of the first run, for messages, where the group is part of a list.
-    """
+    """A group of runs in training."""
 
     specs: list[RunSpec]
 
@@ -236,11 +230,6 @@ def choose_step(specs: Sequence[RunSpec], batch: Batch, weights: Parameters) -> 
     query that is the same in every sequence, informative positions in all of them, and the
     KL prior itself: any target, schedule and head reduction, and its true gradient. A kind
     that is derived from KLPrior may mean something else, and goes through autograd.
-
-    Args:
-        specs: the runs of one group.
-        batch: what they are trained on.
-        weights: the weights of the group.
     """
     model, prior, precision = specs[0].model, specs[0].prior, specs[0].precision
     penalty = prior.start(specs, batch)

@@ -45,13 +45,7 @@ CHUNK = 512
 
 @register_trainer(KIND)
 class ImageTrainer(GroupTrainer):
-    """One run on images, in training.
-
-    Args:
-        specs: one run; networks are trained one at a time.
-        device: where it is trained.
-        first: the number of the run, for messages.
-    """
+    """One run on images, in training."""
 
     meaning = MEANING
 

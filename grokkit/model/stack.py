@@ -48,13 +48,7 @@ class Attended(NamedTuple):
 
 
 class Stack:
-    """The forward pass through all layers of a model with the residual readout.
-
-    Args:
-        spec: the settings of the model.
-        batch: the sequences of every run.
-        slots: their slots.
-    """
+    """The forward pass through all layers of a model with the residual readout."""
 
     def __init__(self, spec: ModelSpec, batch: Batch, slots: Slots) -> None:
         if batch.future is not None and spec.layers > 1 and not spec.causal:
@@ -71,12 +65,7 @@ class Stack:
     def __call__(
         self, weights: Mapping[str, Tensor], slots: Float[Tensor, "run slot embed"]
     ) -> Activations:
-        """Scores and attention of the query in every layer, and the logits.
-
-        Args:
-            weights: the weights of the group.
-            slots: the embedding of every slot.
-        """
+        """Scores and attention of the query in every layer, and the logits."""
         seen: list[Attended] = []
         rows = slots
         for layer in range(self.spec.layers):

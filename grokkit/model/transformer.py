@@ -144,11 +144,7 @@ class Transformer:
         return self.pool(attention, self.slot_values(weights, embedding))
 
     def look_up(self, table: Float[Tensor, "run *query slot head"]) -> Scores:
-        """The table's entry for the query and each position of each sequence.
-
-        Args:
-            table: of pairs; where there is one query, its axis may be left out.
-        """
+        """The table's entry for the query and each position of each sequence."""
         flat = table.flatten().index_select(0, self.readers.pair.flatten())
         scores = flat.view(*self.slots.index.shape, -1)
         if self.slots.future is None:

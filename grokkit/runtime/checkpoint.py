@@ -34,10 +34,6 @@ _FILE = TensorFile("checkpoint", HEADER, FORMAT, CheckpointError)
 def save_checkpoint(trainer: GroupTrainer, path: str | Path) -> Path:
     """Write a group as it stands, whole or not at all.
 
-    Args:
-        trainer: the group, between two epochs.
-        path: the file to write or to replace; ``.safetensors`` is its usual ending.
-
     Raises:
         OSError: the file cannot be written; an older checkpoint there is intact.
     """

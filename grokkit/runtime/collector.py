@@ -123,11 +123,6 @@ def outcome(
 ) -> "xr.Dataset":
     """One History of several.
 
-    Args:
-        histories: those there are.
-        collector: who knows what failed; None: nothing was trained.
-        interrupted: whether an interrupt came.
-
     Raises:
         RunsFailed: not all jobs were trained.
         KeyboardInterrupt: there is nothing to return.

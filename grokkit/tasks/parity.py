@@ -158,9 +158,6 @@ class AutoregressiveParity(SparseParity):
 def next_token(answers: Sequences) -> Sequences:
     """The next-token examples of some sequences, those of one sequence side by side.
 
-    Args:
-        answers: sequences whose target is the token that would come after the last.
-
     Returns:
         As many examples as there are tokens, with a query each; only the last of a sequence
         keeps its informative positions.

@@ -264,9 +264,6 @@ def png(figure: Figure) -> bytes:
     64 colours are plenty where none is a shade of a scale, and make the file, and so a
     notebook, four times smaller. Those of the quantities are kept as they are. The words of
     :attr:`Picture.alt` are the file's ``Description``.
-
-    Args:
-        figure: the figure.
     """
     buffer = io.BytesIO()
     with style():
@@ -336,13 +333,7 @@ def epoch_axis(ax: Axes, first: int | float, last: int | float, scale: EpochScal
 
 
 def record_axis(ax: Axes, epochs: np.ndarray, scale: EpochScale = "log") -> None:
-    """Set up an axis of epochs that ends with the last record and names what it counts.
-
-    Args:
-        ax: whose horizontal axis.
-        epochs: the recorded epochs, ``[epoch]``.
-        scale: ``"linear"`` or ``"log"``.
-    """
+    """Set up an axis of epochs that ends with the last record and names what it counts."""
     last = float(np.max(epochs, initial=0))
     epoch_axis(ax, float(np.min(epochs[epochs > 0], initial=max(last, 1))), last, scale)
     ax.set_xlabel(epoch_label(scale))

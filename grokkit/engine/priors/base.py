@@ -89,22 +89,12 @@ class Prior:
         """Refuse what makes no sense together with the rest of a spec; called for each spec."""
 
     def start(self, specs: Sequence[PriorRun], batch: Batch) -> "Penalty":
-        """The penalty of a group of runs on their sequences.
-
-        Args:
-            specs: the runs, whose priors are all of this kind.
-            batch: the sequences of each run.
-        """
+        """The penalty of a group of runs on their sequences."""
         return Penalty([spec.prior for spec in specs], batch)
 
 
 class Penalty:
-    """The penalty of a group of runs on one batch, run after run.
-
-    Args:
-        each: the prior of each run.
-        batch: the sequences of each run.
-    """
+    """The penalty of a group of runs on one batch, run after run."""
 
     control: Control | None = None
     """What stands in for the penalty's gradient; None: nothing does."""
@@ -152,14 +142,7 @@ def check_schedule(schedule: object, schedule_epochs: object) -> None:
 
 
 class ScheduledStrength:
-    """The strength of each run's prior at an epoch; nothing in it waits for the device.
-
-    Args:
-        schedule: the schedule of all runs.
-        strengths: the strength of each run, before the schedule.
-        epochs: ``schedule_epochs`` of each run.
-        device: where the runs are trained.
-    """
+    """The strength of each run's prior at an epoch; nothing in it waits for the device."""
 
     def __init__(
         self,
