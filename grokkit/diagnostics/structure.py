@@ -105,13 +105,10 @@ class HeadMass:
     Attributes:
         mean: sum_h alpha_j^h, the mean over the examples in which j is informative.
         least: the least of any such example.
-        shared: how evenly the heads share the position: the largest head's part of the
-            mean, from 1 / heads (evenly) to 1 (one head alone); ``nan`` where it is 0.
     """
 
     mean: Float[Tensor, "run pos"]
     least: Float[Tensor, "run pos"]
-    shared: Float[Tensor, "run pos"]
 
 
 def summed_head_mass(
@@ -120,14 +117,9 @@ def summed_head_mass(
     """The summed mass of every informative position."""
     seen = informative.sum(dim=1)
     summed = attention.sum(dim=3)
-    by_head = (attention * informative.unsqueeze(-1)).sum(dim=1) / seen.unsqueeze(-1)
-    mean = by_head.sum(dim=2)
     least = torch.where(informative, summed, torch.inf).amin(dim=1)
-    return HeadMass(
-        mean=mean,
-        least=torch.where(seen > 0, least, torch.nan),
-        shared=by_head.amax(dim=2) / mean,
-    )
+    mean = (summed * informative).sum(dim=1) / seen
+    return HeadMass(mean, torch.where(seen > 0, least, torch.nan))
 
 
 def distributed_share(

@@ -14,9 +14,9 @@ from torch import Tensor
 
 from grokkit.core.loss import loss_and_gradient
 from grokkit.diagnostics import capacity, starvation, structure
+from grokkit.diagnostics.capacity import logit_margins, value_radius
 from grokkit.diagnostics.collapse import softmax_collapse
 from grokkit.diagnostics.queries import per_query
-from grokkit.diagnostics.separability import logit_margins, value_radius
 from grokkit.diagnostics.starvation import starvation_bounds, starvation_exponent
 from grokkit.diagnostics.variance import score_variance
 from grokkit.engine import update_probes

@@ -42,7 +42,7 @@ from grokkit.model.stack import Stack
 class Transformer:
     """The forward pass for one batch of sequences; the weights are passed in.
 
-    With several layers, ``slot_scores``, ``slot_values`` and ``pooled`` are the first layer's.
+    With several layers, ``slot_scores`` and ``slot_values`` are the first layer's.
 
     Args:
         spec: the settings of the model.
@@ -135,13 +135,6 @@ class Transformer:
         runs, examples = attention.shape[:2]
         rows = pool(attention.reshape(runs * examples, -1), cells.flatten(0, 2), self.readers)
         return rows.unflatten(0, (runs, examples))
-
-    def pooled(self, weights: Mapping[str, Tensor]) -> Float[Tensor, "run example embed"]:
-        """h, the pooled representation of every sequence."""
-        embedding = self.embed(weights)
-        scores = self.look_up(self.slot_scores(weights, embedding))
-        attention = attend(scores, self.spec.attention, self.batch.oracle)
-        return self.pool(attention, self.slot_values(weights, embedding))
 
     def look_up(self, table: Float[Tensor, "run *query slot head"]) -> Scores:
         """The table's entry for the query and each position of each sequence."""

@@ -8,8 +8,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grokkit.diagnostics import (
-    compressibility,
+from grokkit.diagnostics import compressibility
+from grokkit.diagnostics.features import (
     effective_rank,
     feature_spectrum,
     fit_power_law,
