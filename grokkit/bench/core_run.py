@@ -19,7 +19,12 @@ RULES = {
 
 
 def core_run(spec: RunSpec) -> core.Run:
-    """The same run in the core; equal data, initial weights and training."""
+    """The same run in the core; equal data, initial weights and training.
+
+    Raises:
+        SettingError: the core does not know the task, the optimizer or the prior, or a setting
+            differs from the core's fixed value for it.
+    """
     known = core.Model()
     others = {n: v for n, v in vars(spec.model).items() if n not in vars(known)}
     for name, value in others.items():

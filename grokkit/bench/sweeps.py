@@ -7,7 +7,13 @@ from grokkit.runtime import train
 
 
 def sweep_seconds(spec: RunSpec, runs: int, workers: int) -> float:
-    """Wall seconds of some seeds of a spec together, start-up included."""
+    """Wall seconds of some seeds of a spec together, start-up included.
+
+    Args:
+        spec: what is trained, with seeds 0, 1, ...
+        runs: how many seeds.
+        workers: in how many worker processes; 1: in this one.
+    """
     specs = grid(spec, seed=range(runs))
     started = time.perf_counter()
     train(specs, workers=workers, progress=False)

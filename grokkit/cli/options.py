@@ -116,6 +116,7 @@ class Parser:
         """The values that a command line gives, by name.
 
         Raises:
+            SettingError: a flag or a value makes no sense; the message names it.
             SystemExit: help was asked for, and printed.
         """
         found, rest = self.read_known(argv)
@@ -172,6 +173,7 @@ def call(function: Callable[..., int], argv: Sequence[str], prog: str) -> int:
         What the function returns: the exit code.
 
     Raises:
+        SettingError: the words are no such options; the message names the first at fault.
         SystemExit: help was asked for, and printed.
     """
     parser, options = Parser(prog, about(function)), options_of(function)

@@ -94,6 +94,7 @@ def read(argv: Sequence[str]) -> tuple[RunSpec, Output]:
     The kinds decide which flags there are, so they are taken out first.
 
     Raises:
+        SettingError: a flag or a value is refused; the message names it.
         SystemExit: help was asked for, and printed.
     """
     first = Parser(PROG, help=False)

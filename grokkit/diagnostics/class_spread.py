@@ -72,6 +72,9 @@ def pair_spread(
     Args:
         table: the embeddings; token i is the number i.
         results: f(i, j), 0 or more, for i and j from 0: ``(i[:, None] + i) % p``.
+
+    Raises:
+        SettingError: the results have more rows or columns than there are tokens.
     """
     left, right = results.shape
     if max(left, right) > table.shape[1]:

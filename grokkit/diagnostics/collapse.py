@@ -21,7 +21,13 @@ def softmax_collapse(
     targets: Int[Tensor, "run example"],
     loss: Float[Tensor, "run example"],
 ) -> Int[Tensor, " run"]:
-    """The number of examples whose usual float32 cross-entropy is 0, and the exact one not."""
+    """The number of examples whose usual float32 cross-entropy is 0, and the exact one not.
+
+    Args:
+        logits: class scores, as the network gives them.
+        targets: the right class of each example.
+        loss: the exact cross-entropy of each example.
+    """
     flat = logits.float().flatten(0, 1)
     usual = functional.cross_entropy(flat, targets.flatten(), reduction="none").view_as(targets)
     return ((loss > 0) & (usual == 0)).sum(dim=1)

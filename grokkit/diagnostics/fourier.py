@@ -40,7 +40,11 @@ from grokkit.model import Batch, cross_entropy
 
 
 def all_sequences(train: Batch, test: Batch) -> Batch:
-    """Train and test sequences in one batch, the train sequences first."""
+    """Train and test sequences in one batch, the train sequences first.
+
+    Raises:
+        SettingError: a query is not the last position of its sequence.
+    """
     if train.query is not None or test.query is not None:
         refuse("query", "a query before the end", "sequences that are read out at their end")
     names = ("tokens", "targets", "informative", "oracle")
@@ -93,6 +97,14 @@ def logit_table(
 
     Their sum over classes is 0 at every pair: of all logits with the same softmax those with
     the least power.
+
+    Args:
+        logits: class scores of every example of ``batch``.
+        batch: all sequences of the task, see :func:`all_sequences`.
+        p: the modulus.
+
+    Raises:
+        SettingError: the sequences have no two operands 0..p-1, or some pair is missing.
     """
     check_int("p", p, 2)
     runs, _, classes = logits.shape
@@ -169,6 +181,9 @@ def restricted_loss(
         p: the modulus.
         key: the key frequencies; for progress over time, those of the last epoch.
         among: which examples the mean is over; None for all.
+
+    Raises:
+        SettingError: see :func:`logit_table`; or ``key`` is not p // 2 + 1 wide.
     """
     table = logit_table(logits, batch, p)
     constant = table.mean(dim=(1, 2)).unsqueeze(1)

@@ -142,6 +142,10 @@ def kendall_w(values: Num[np.ndarray, "judge thing"]) -> Concordance:
 
     Args:
         values: such as epochs; ``nan`` is later than all others.
+
+    Raises:
+        SettingError: there are fewer than two judges or things, or more than
+            :data:`LARGEST`.
     """
     judges, things = np.shape(values)
     check_int("judges", judges, 2, LARGEST)

@@ -29,6 +29,14 @@ def per_query(
     ``query_loss`` (nats), ``query_accuracy``, ``query_entropy`` and ``query_kl`` (nats, of
     attention, averaged over heads), ``query_score_gradient`` (the norm of dCE_i / dscores).
     The divergence from the oracle is ``nan`` for queries without informative positions.
+
+    Args:
+        batch: the examples.
+        loss: the cross-entropy of each.
+        logits: the class scores.
+        attention: alpha.
+        log_attention: log alpha.
+        score_gradient: the gradient of each example's own cross-entropy.
     """
     at, length = batch.query_position, batch.length
     entropy = -torch.xlogy(attention, attention).sum(dim=2).mean(dim=2)

@@ -78,6 +78,11 @@ def attention_gradient(
     With several layers the scores at hand are those of the query, but W_Q and W_K make those
     of the other positions, too. Then the norms are over the matrices of all layers, by
     autograd through another forward pass, and the product's, which is no parameter, is nan.
+
+    Args:
+        model: the forward pass of the batch.
+        weights: the weights of the group.
+        score_gradient: the gradient of each example's own cross-entropy.
     """
     if model.spec.layers > 1:
         return _by_autograd(model, weights)

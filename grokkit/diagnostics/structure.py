@@ -125,7 +125,13 @@ def summed_head_mass(
 def distributed_share(
     attention: Attention, informative: Bool[Tensor, "run example pos"], gamma: float
 ) -> Float[Tensor, " run"]:
-    """The share of examples that satisfy the pooled condition (55)."""
+    """The share of examples that satisfy the pooled condition (55).
+
+    Args:
+        attention: alpha.
+        informative: true on I*.
+        gamma: the threshold of the summed mass, above 0.
+    """
     from grokkit import theory
 
     holds = theory.distributed_condition(

@@ -71,6 +71,10 @@ def token_uniformity(
             table, 0, 1, 2, ...
         shuffles: how many orders the null has.
         seed: of the shuffles; all runs are shuffled in the same ways.
+
+    Raises:
+        SettingError: the order has fewer than three places, a token twice, or one that
+            the table has not.
     """
     tokens = table.shape[1]
     walk = torch.arange(tokens) if order is None else order.cpu()

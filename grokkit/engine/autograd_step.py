@@ -47,7 +47,14 @@ class StepOutput:
 
 
 class AutogradStep:
-    """Loss and gradient for a group of runs on one batch."""
+    """Loss and gradient for a group of runs on one batch.
+
+    Args:
+        spec: the model.
+        batch: what is trained on.
+        weights: the weights of the group; their ``flat_grad`` is filled.
+        penalty: what the priors of the runs add to their losses.
+    """
 
     def __init__(
         self,

@@ -37,6 +37,10 @@ def measure_contraction(
     Returns:
         The fields of :class:`grokkit.diagnostics.contraction.Contraction` over (run,
         epoch); the epoch is that before the step.
+
+    Raises:
+        SettingError: the group has minibatches, a learning rate is 0, or learning rate *
+            weight decay is 1 or more.
     """
     import xarray as xr
 

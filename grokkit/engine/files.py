@@ -24,6 +24,9 @@ def locate(name: str | Path) -> Path:
     A spec names the files it needs, and must mean the same on every machine: so a name such
     as ``recorded:sources/source.safetensors`` stands for a file in the package's own folder
     ``grokkit/runs``. Every other name is a path.
+
+    Raises:
+        SettingError: the name after ``recorded:`` leads out of that folder.
     """
     text = str(name)
     if not text.startswith(RECORDED):
@@ -110,6 +113,9 @@ def locked(field: str, path: Path) -> Iterator[None]:
     """Keep every other process from a file or a folder that is there during the block.
 
     The system lets go of the lock when the process ends, however it ends.
+
+    Raises:
+        SettingError: another process has it now.
     """
     from filelock import FileLock, Timeout
 

@@ -50,7 +50,14 @@ def runs_that_fit(spec: RunSpec, device: torch.device) -> int:
 
 
 def check_memory(spec: RunSpec, data: TaskData, runs: int, device: torch.device) -> None:
-    """Refuse a group that is larger than the memory of the machine or the GPU."""
+    """Refuse a group that is larger than the memory of the machine or the GPU.
+
+    Args:
+        spec: one of the runs.
+        data: its data.
+        runs: how many they are.
+        device: where they are to be trained.
+    """
     there = total_memory(device)
     needed = runs * bytes_per_run(spec, data)
     if there is not None and needed > there:

@@ -17,7 +17,18 @@ from grokkit.errors import refuse
 
 
 class Minibatches:
-    """The minibatches of a group of runs."""
+    """The minibatches of a group of runs.
+
+    Args:
+        size: the number of examples in each but the last.
+        examples: the number of train examples of each run.
+        seeds: the seed of each run.
+        device: where the numbers of the examples are wanted.
+
+    Raises:
+        SettingError: the size is not below the number of examples: that is a full batch,
+            which is ``batch_size=None``.
+    """
 
     def __init__(
         self, size: int, examples: int, seeds: Sequence[int], device: torch.device | str = "cpu"

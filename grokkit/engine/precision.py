@@ -48,6 +48,9 @@ def pinned(precision: Precision, device: torch.device) -> Iterator[None]:
     Gradients are recorded, autocast is off, new tensors are float32 and on the CPU unless said
     otherwise, and products are in the precision of the run. So a run does not depend on
     ``torch.no_grad()``, ``torch.set_default_dtype`` and the like around it.
+
+    Raises:
+        SettingError: TF32 was asked for on a CPU, which has no such units.
     """
     if precision == "tf32" and device.type != "cuda":
         refuse("precision", precision, "float32, float64, bf16 on a CPU")
@@ -94,7 +97,13 @@ def rounded_product(
     right: Float[Tensor, "run inner columns"],
     out: Float[Tensor, "run rows columns"],
 ) -> Float[Tensor, "run rows columns"]:
-    """The product left @ right with both factors rounded to bfloat16, added up in float32."""
+    """The product left @ right with both factors rounded to bfloat16, added up in float32.
+
+    Args:
+        left: the left factors.
+        right: the right factors.
+        out: where the product goes.
+    """
     left, right = left.to(torch.bfloat16), right.to(torch.bfloat16)
     if left.device.type == "cuda":
         return out.copy_(torch.bmm(left, right, out_dtype=torch.float32))

@@ -116,6 +116,9 @@ class Spec:
         >>> presets["live"].with_(optimizer="lion").optimizer.learning_rate
         0.005
 
+        Raises:
+            SettingError: no setting of this spec has that name, or a value is refused.
+
         Warns:
             SettingDropped: the new kind lacks a setting that was set.
         """
@@ -231,7 +234,13 @@ def register_trainer(kind: str) -> Callable[[T], T]:
 def start_trainer(
     specs: Sequence[Spec], device: torch.device | str = "cpu", first: int = 0
 ) -> GroupTrainer:
-    """A trainer for a group of specs of one kind, before its first epoch."""
+    """A trainer for a group of specs of one kind, before its first epoch.
+
+    Args:
+        specs: the runs.
+        device: where they are trained.
+        first: the number of the first run, for messages.
+    """
     kind = getattr(specs[0], "kind", type(specs[0]).__name__)
     if kind not in _trainers:
         refuse("specs", kind, ", ".join(sorted(_trainers)))
@@ -276,6 +285,10 @@ def grid(spec: S, /, **axes: Any) -> list[S]:
     """Every combination of some settings, the last axis fastest.
 
     ``grid(spec, weight_decay=[0.5, 1, 2], seed=range(5))`` is 15 specs.
+
+    Raises:
+        SettingError: no setting has such a name, an axis is empty, there are more than
+            a million runs, or a value is refused.
     """
     values: dict[str, list[Any]] = {}
     for name, axis in axes.items():

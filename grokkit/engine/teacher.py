@@ -44,7 +44,12 @@ class TeacherPrior(DivergencePrior):
             refuse("teacher", self.teacher, "the name of a weights file")
 
     def aim(self, specs: Sequence[PriorRun], batch: Batch) -> Attention:
-        """The teacher's attention on each sequence, ``[run, example, pos, head]``."""
+        """The teacher's attention on each sequence, ``[run, example, pos, head]``.
+
+        Raises:
+            SettingError: there is no such file, or the teacher is of another shape or was
+                trained on another task; the message names what differs.
+        """
         try:
             taught, weights = load_weights(self.teacher)
         except (OSError, WeightsError) as problem:

@@ -113,7 +113,11 @@ def load_ticket(path: str | Path) -> Ticket:
 
 
 class TicketMask:
-    """The ticket of a group at work."""
+    """The ticket of a group at work.
+
+    Raises:
+        SettingError: there is no such file, or its ticket is for a model of another shape.
+    """
 
     def __init__(self, path: str, weights: Parameters) -> None:
         self.weights = weights

@@ -37,7 +37,16 @@ Step = AnalyticStep | AutogradStep
 
 @register_trainer(TRANSFORMER)
 class Trainer(GroupTrainer):
-    """A group of runs in training."""
+    """A group of runs in training.
+
+    Args:
+        specs: the runs, all with the same ``group_key``.
+        device: where the group is trained.
+        first: the number of the first run, for messages, where the group is part of a list.
+
+    Raises:
+        SettingError: the specs cannot be one group, or need more memory than there is.
+    """
 
     specs: list[RunSpec]
 
@@ -230,6 +239,15 @@ def choose_step(specs: Sequence[RunSpec], batch: Batch, weights: Parameters) -> 
     query that is the same in every sequence, informative positions in all of them, and the
     KL prior itself: any target, schedule and head reduction, and its true gradient. A kind
     that is derived from KLPrior may mean something else, and goes through autograd.
+
+    Args:
+        specs: the runs of one group.
+        batch: what they are trained on.
+        weights: the weights of the group.
+
+    Raises:
+        SettingError: the prior makes no sense on these sequences, or bf16 was asked for
+            where the hand-written step does not serve.
     """
     model, prior, precision = specs[0].model, specs[0].prior, specs[0].precision
     penalty = prior.start(specs, batch)

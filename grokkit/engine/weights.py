@@ -27,6 +27,11 @@ _FILE = TensorFile("weights", HEADER, FORMAT, WeightsError)
 def save_weights(trainer: Trainer, path: str | Path, run: int = 0) -> Path:
     """Write the weights of one run as it ended, or as it is now, whole or not at all.
 
+    Args:
+        trainer: the group that the run is part of.
+        path: the file to write or to replace; ``.safetensors`` is its usual ending.
+        run: the number of the run in the group.
+
     Raises:
         OSError: the file cannot be written; an older one there is intact.
     """

@@ -45,7 +45,17 @@ CHUNK = 512
 
 @register_trainer(KIND)
 class ImageTrainer(GroupTrainer):
-    """One run on images, in training."""
+    """One run on images, in training.
+
+    Args:
+        specs: one run; networks are trained one at a time.
+        device: where it is trained.
+        first: the number of the run, for messages.
+
+    Raises:
+        SettingError: there are several runs, or the batch size is not below the number of
+            train images.
+    """
 
     meaning = MEANING
 

@@ -26,6 +26,11 @@ def attend(
     (our choice). Either way a score of -inf gets no attention and no gradient.
     ``oracle``: alpha_j = alpha*_j in every head, whatever the scores, which get no
     gradient; uniform where an example has no oracle (our choice).
+
+    Args:
+        scores: the attention logits l.
+        kind: how they become attention.
+        oracle: alpha*, needed by the kind of that name only.
     """
     if kind == "softmax":
         return scores.softmax(dim=2)
@@ -48,6 +53,11 @@ def log_attention(attention: Attention, scores: Scores, kind: AttentionKind) -> 
     87. There log alpha_j = l_j - log sum_i exp(l_i), with the gradient of that. Where
     normalised ReLU, the oracle or the causal mask gives exactly 0, log alpha is that of the
     smallest normal number, with gradient 0.
+
+    Args:
+        attention: alpha.
+        scores: the attention logits l.
+        kind: how they became alpha.
     """
     floor = torch.finfo(attention.dtype).tiny
     log = attention.clamp_min(floor).log()

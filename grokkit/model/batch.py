@@ -44,7 +44,12 @@ class Batch:
         device: torch.device | str = "cpu",
         dtype: torch.dtype = torch.float32,
     ) -> "Batch":
-        """Stack one set of sequences per run, all of the same shape."""
+        """Stack one set of sequences per run, all of the same shape.
+
+        Raises:
+            SettingError: ``query`` is no position of the sequence, or ``informative`` is
+                true at a position after the query.
+        """
 
         def stack(name: str) -> Tensor:
             return torch.stack([getattr(one, name) for one in sequences]).to(device)
@@ -106,6 +111,9 @@ class Batch:
 
         The others have nothing to be right about, such as the next random bit. Accuracy,
         and everything that compares with the oracle, is taken over graded examples.
+
+        Raises:
+            SettingError: no example is graded, or more of one run's than of another's.
         """
         graded = self.informative.any(dim=-1)
         if bool(graded.all()):

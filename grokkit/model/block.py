@@ -65,7 +65,13 @@ class Reads(NamedTuple):
 def attention_reads(
     spec: ModelSpec, weights: Mapping[str, Tensor], x: Float[Tensor, "run row embed"]
 ) -> Reads:
-    """What W_Q, W_K and W_V read of the stream x."""
+    """What W_Q, W_K and W_V read of the stream x.
+
+    Args:
+        spec: the model.
+        weights: the weights of this layer.
+        x: the stream; in the first layer its rows may be slots.
+    """
     place = PLACEMENTS[spec.norm]
     if not (place.scores or place.values):
         return Reads(x, x)

@@ -75,6 +75,12 @@ def draw_matrix(
     standard deviation 1 / sqrt(3 n). ``lecun``: normal, cut off at two of its standard
     deviations and then scaled to 1 / sqrt(n). ``kaiming``: normal of standard deviation
     sqrt(2 / n), which keeps the size of what passes through a ReLU.
+
+    Args:
+        kind: which of these.
+        shape: (inputs, outputs).
+        scale: a factor on all entries.
+        stream: where the random numbers come from.
     """
     n = shape[0]
     if kind == "uniform":

@@ -95,7 +95,11 @@ class Slots:
 
     @property
     def query(self) -> int:
-        """The slot of the query, where every example has the same."""
+        """The slot of the query, where every example has the same.
+
+        Raises:
+            SettingError: queries differ; what asks for *the* query is not defined then.
+        """
         if len(self.queries) > 1:
             refuse("query", f"{len(self.queries)} different queries", "a task with one query")
         return int(self.queries[0])

@@ -48,7 +48,17 @@ class Attended(NamedTuple):
 
 
 class Stack:
-    """The forward pass through all layers of a model with the residual readout."""
+    """The forward pass through all layers of a model with the residual readout.
+
+    Args:
+        spec: the settings of the model.
+        batch: the sequences of every run.
+        slots: their slots.
+
+    Raises:
+        SettingError: there are several layers that are not causal, and positions after a
+            query: a layer below would hand on what the query must not see.
+    """
 
     def __init__(self, spec: ModelSpec, batch: Batch, slots: Slots) -> None:
         if batch.future is not None and spec.layers > 1 and not spec.causal:

@@ -49,6 +49,9 @@ class Transformer:
         batch: the sequences of every run.
         length: the number of positions the weights know; by default the batch's length.
         slots: the slots of the batch, where they are known already.
+
+    Raises:
+        SettingError: several layers that are not causal, and positions after a query.
     """
 
     def __init__(

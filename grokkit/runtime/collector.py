@@ -123,8 +123,14 @@ def outcome(
 ) -> "xr.Dataset":
     """One History of several.
 
+    Args:
+        histories: those there are.
+        collector: who knows what failed; None: nothing was trained.
+        interrupted: whether an interrupt came.
+
     Raises:
         RunsFailed: not all jobs were trained.
+        SettingError: nothing was trained, for the settings make no sense.
         KeyboardInterrupt: there is nothing to return.
     """
     history = None

@@ -149,12 +149,20 @@ def complete(history: "xr.Dataset") -> list[bool]:
 
 
 def specs_of(history: "xr.Dataset") -> list[RunSpec]:
-    """The spec of every run of a History of transformers."""
+    """The spec of every run of a History of transformers.
+
+    Raises:
+        SettingError: a run is of another kind.
+    """
     return [RunSpec.from_json(str(one)) for one in np.atleast_1d(history.spec.values)]
 
 
 def any_specs_of(history: "xr.Dataset") -> list[Spec]:
-    """The spec of every run of a History, of whichever kinds they are."""
+    """The spec of every run of a History, of whichever kinds they are.
+
+    Raises:
+        SettingError: a run is of a kind that is not registered in this process.
+    """
     return [read_spec(str(one)) for one in np.atleast_1d(history.spec.values)]
 
 

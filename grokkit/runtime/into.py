@@ -47,6 +47,8 @@ def train_into(
         The History; ``attrs["interrupted"]`` is 1 if an interrupt ended it early.
 
     Raises:
+        SettingError: the run cannot be trained, the folder cannot be written to, it holds
+            another run, or another process is training into it.
         CheckpointError: the checkpoint there is damaged or of another run.
         OSError: the History cannot be written there; the message says where it is instead.
         KeyboardInterrupt: interrupted before the first record.

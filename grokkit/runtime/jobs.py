@@ -103,6 +103,7 @@ def train_job(
         without a single record; whether an interrupt came.
 
     Raises:
+        SettingError: the specs cannot be trained.
         CheckpointError: the checkpoint cannot be used.
         OSError: the checkpoint cannot be written.
     """

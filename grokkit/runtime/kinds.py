@@ -28,6 +28,9 @@ def import_kinds(modules: Iterable[str] = ()) -> None:
     """Import what registers kinds: modules by name, and all entry points ``grokkit.kinds``.
 
     Modules in the working directory are found too, as by ``python -m``.
+
+    Raises:
+        SettingError: a module cannot be imported; the message says why.
     """
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())

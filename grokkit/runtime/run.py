@@ -56,6 +56,8 @@ def train(
         progress: whether to show a progress bar.
 
     Raises:
+        SettingError: the specs cannot be trained, there is no such device, or another process
+            is using the checkpoint.
         CheckpointError: a checkpoint is damaged, or of other runs.
         OSError: a checkpoint cannot be written; the last one is intact.
         RunsFailed: a run or its worker process failed; its ``history`` has the other runs.

@@ -52,6 +52,7 @@ def load_sweep(path: str | Path) -> list[RunSpec]:
     Raises:
         FileNotFoundError: there is no such file.
         ValueError: the file is no TOML.
+        SettingError: it names an unknown setting, or a value is refused.
     """
     path = Path(path)
     if not path.is_file():
@@ -109,6 +110,7 @@ def sweep(
         progress: whether to show a progress bar.
 
     Raises:
+        SettingError: it is known before the first run that one cannot be trained.
         OSError: a run or a checkpoint cannot be written; what is there is intact.
         RunsFailed: some groups failed; the others are stored.
         KeyboardInterrupt: interrupted before there was anything to return.

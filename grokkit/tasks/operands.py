@@ -103,6 +103,12 @@ class Distractors:
         """Token ids for all distractor positions of all inputs, by the core's rule.
 
         The draw is the slowest axis, so that asking for more draws keeps the first ones.
+
+        Args:
+            n_inputs: the number of inputs.
+            n_gaps: the number of distractor positions in a sequence.
+            n_operands: the number of operand tokens; the query and the distractors' own follow.
+            generator: where the random numbers come from.
         """
         shape = (self.draws, n_inputs, n_gaps)
         return DISTRACTORS[self.kind](Filling(shape, n_operands, self.n_symbols), generator)

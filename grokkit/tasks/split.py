@@ -49,7 +49,13 @@ def _weights(base: int, k: int) -> Int[Tensor, " operand"]:
 
 
 def check_split(train_fraction: object, n_inputs: int, split: object = "pair") -> None:
-    """Refuse a split that makes no sense."""
+    """Refuse a split that makes no sense.
+
+    Args:
+        train_fraction: the fraction of inputs to train on.
+        n_inputs: how many inputs there are.
+        split: one of :data:`SplitKind`.
+    """
     check_choice("split", split, get_args(SplitKind))
     fraction = check_fraction("train_fraction", train_fraction)
     if not 0 < round(fraction * n_inputs) < n_inputs:

@@ -39,6 +39,11 @@ def class_distinct_pairs(
     These are the pairs for which the necessary condition (27) of Theorem 4.3 speaks. A
     position that has none, in the whole input space, is not informative.
 
+    Args:
+        tokens: the sequences.
+        targets: their classes.
+        position: the position at which the two may differ.
+
     Returns:
         Example numbers, one pair a row, the smaller first; shape (0, 2) if there is none.
     """

@@ -76,6 +76,9 @@ def prune(spec: RunSpec, weights: Parameters, how: Pruning | None = None) -> Tic
         spec: the run that trained it.
         weights: its weights at the end, a group of one run.
         how: which weights go; by default those of ``Pruning()``.
+
+    Raises:
+        SettingError: the weights are of several runs, or not finite.
     """
     how = how or Pruning()
     if weights.runs != 1:

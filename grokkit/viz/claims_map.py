@@ -35,6 +35,9 @@ def claims_map(upto: int | None = None) -> Picture:
     Returns:
         A picture of 10.5 inches' width that is as high as its rows; in words:
         :attr:`Picture.alt`.
+
+    Raises:
+        SettingError: ``upto`` is not a whole number from 0 on.
     """
     lines = lines_of(upto)
     rows = [(wrap(_said(one), WIDTHS[0]), wrap(one.measured, WIDTHS[1]), one) for one in lines]

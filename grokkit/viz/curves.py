@@ -119,6 +119,10 @@ def seed_curves(
 
     Returns:
         A picture 8 inches wide at 100 dots each, its panels below each other.
+
+    Raises:
+        SettingError: the History has no such variable; the runs differ in more than
+            their seed; there is no such scale.
     """
     variables = [variables] if isinstance(variables, str) else list(variables)
     if not variables:
@@ -201,6 +205,9 @@ def lines(
 
     Returns:
         A picture 8 inches wide at 100 dots each.
+
+    Raises:
+        SettingError: there is no line, or no such axis.
     """
     if not drawn:
         refuse("drawn", drawn, "at least one line")

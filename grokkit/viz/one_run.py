@@ -35,7 +35,11 @@ if TYPE_CHECKING:
 
 
 def one_run(history: "xr.Dataset", run: int) -> "xr.Dataset":
-    """One run of a History, without the records after its end."""
+    """One run of a History, without the records after its end.
+
+    Raises:
+        SettingError: there is no such run.
+    """
     if "run" in history.dims:
         check_int("run", run, 0, history.sizes["run"] - 1)
         history = history.isel(run=run)
@@ -127,6 +131,9 @@ def four_panels(history: "xr.Dataset", run: int = 0, *, epoch_scale: EpochScale 
 
     Returns:
         A picture of 10 x 7.8 inches at 100 dots each.
+
+    Raises:
+        SettingError: there is no such run, or no such scale.
     """
     one = one_run(history, run)
     with style():
@@ -176,6 +183,10 @@ def signals_of_a_run(one: "xr.Dataset", share: float = 0.5, lasting: bool = True
 
     Returns:
         A picture 9 inches wide at 100 dots each.
+
+    Raises:
+        SettingError: there are several runs; or this one has not both memorised and reached a
+            test accuracy of 0.95.
     """
     if "run" in one.dims:
         refuse("one", f"{one.sizes['run']} runs", "one run, such as history.isel(run=0)")

@@ -124,7 +124,13 @@ def menu(name: str, label: str, labels: Any, index: int = 0, **more: Any) -> Sce
 
 
 class Reader:
-    """What a scene says in one state of its controls: ``reader`` of scene.js in Python."""
+    """What a scene says in one state of its controls: ``reader`` of scene.js in Python.
+
+    Args:
+        scene: the scene.
+        state: the index of each control that was moved.
+        outputs: what the scene's ``compute`` comes to, where it has one.
+    """
 
     def __init__(
         self,

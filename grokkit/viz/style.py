@@ -333,7 +333,13 @@ def epoch_axis(ax: Axes, first: int | float, last: int | float, scale: EpochScal
 
 
 def record_axis(ax: Axes, epochs: np.ndarray, scale: EpochScale = "log") -> None:
-    """Set up an axis of epochs that ends with the last record and names what it counts."""
+    """Set up an axis of epochs that ends with the last record and names what it counts.
+
+    Args:
+        ax: whose horizontal axis.
+        epochs: the recorded epochs, ``[epoch]``.
+        scale: ``"linear"`` or ``"log"``.
+    """
     last = float(np.max(epochs, initial=0))
     epoch_axis(ax, float(np.min(epochs[epochs > 0], initial=max(last, 1))), last, scale)
     ax.set_xlabel(epoch_label(scale))

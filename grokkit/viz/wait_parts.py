@@ -25,6 +25,9 @@ def wait_parts(
 
     Returns:
         A picture 8 inches wide at 100 dots each.
+
+    Raises:
+        SettingError: there is no arm.
     """
     if not parts:
         refuse("parts", parts, "at least one arm")

@@ -49,7 +49,11 @@ class SceneWidget(anywidget.AnyWidget):
         return f"{self.read.pick(self.scene['headline'])}; {self.read.pick(self.scene['below'])}"
 
     def move(self, **places: Any) -> None:
-        """Set controls by name: a slider to one of its values, a menu to one of its texts."""
+        """Set controls by name: a slider to one of its values, a menu to one of its texts.
+
+        Raises:
+            SettingError: there is no such control, or it has no such value.
+        """
         state = dict(self.state)
         for name, value in places.items():
             if name not in self.read.controls:

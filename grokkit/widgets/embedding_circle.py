@@ -90,6 +90,9 @@ class EmbeddingCircle(SceneWidget):
 
     Attributes:
         paths: the embeddings.
+
+    Raises:
+        SettingError: there are no embeddings, or a p is no prime above 2 and has no logarithms.
     """
 
     def __init__(self, paths: Mapping[str, EmbeddingPath] | None = None) -> None:

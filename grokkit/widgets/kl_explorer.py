@@ -46,6 +46,9 @@ def find_sweep(history: "xr.Dataset") -> BetaSweep:
 
     Args:
         history: the runs; those whose other settings are not those of most are left out.
+
+    Raises:
+        SettingError: there is no such sweep: fewer than two strengths above 0.
     """
     settings = [spec.settings() for spec in specs_of(history)]
     keys = [repr({n: v for n, v in one.items() if n not in _FREE}) for one in settings]
@@ -141,6 +144,9 @@ class KLExplorer(SceneWidget):
 
     Attributes:
         sweep: the runs that are shown.
+
+    Raises:
+        SettingError: the History holds no sweep, or there is no recording.
     """
 
     def __init__(self, history: "xr.Dataset | None" = None) -> None:

@@ -85,7 +85,11 @@ class LiveTraining(SceneWidget):
 
     @property
     def spec(self) -> RunSpec:
-        """The run that the controls describe."""
+        """The run that the controls describe.
+
+        Raises:
+            SettingError: the settings make no sense together.
+        """
         read = self.read
         with warnings.catch_warnings():
             # Settings that a task lacks are greyed out.

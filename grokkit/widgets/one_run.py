@@ -128,6 +128,9 @@ class RunScrubber(SceneWidget):
     Args:
         history: the runs; None for the recorded five of the classroom preset.
         run: which of them first, by position.
+
+    Raises:
+        SettingError: there is no such run.
     """
 
     def __init__(self, history: "xr.Dataset | None" = None, run: int = 0) -> None:
@@ -226,6 +229,9 @@ class ConditionPlane(SceneWidget):
         gamma: the threshold of B_gamma; None: what each run turned out to have when it
             grokked, by :func:`grokkit.diagnostics.hindsight_conditions`.
         r_max: the largest norm that N allows; None: likewise.
+
+    Raises:
+        SettingError: there is no such run; gamma or r_max is not above 0.
     """
 
     def __init__(
@@ -345,6 +351,9 @@ class PhaseFinder(SceneWidget):
     Args:
         history: the runs; None for the recorded five of the classroom preset.
         run: which of them first, by position.
+
+    Raises:
+        SettingError: there is no such run.
     """
 
     def __init__(self, history: "xr.Dataset | None" = None, run: int = 0) -> None:

@@ -44,6 +44,9 @@ def find_placements(history: "xr.Dataset") -> "dict[NormPlacement, np.ndarray]":
 
     Args:
         history: runs that differ in nothing but ``norm`` and their seed.
+
+    Raises:
+        SettingError: they differ in more, or lack the records that a picture needs.
     """
     missing = [name for name in NEEDED if name not in history]
     if missing:
@@ -89,6 +92,9 @@ class PathwayPicker(SceneWidget):
 
     Attributes:
         history: the runs.
+
+    Raises:
+        SettingError: the History holds no such runs, or there is no recording.
     """
 
     def __init__(

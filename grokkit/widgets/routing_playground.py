@@ -45,6 +45,9 @@ class Routing:
         informative: true on I*.
         position: i, the position at which x and x' differ; one of I*.
         gamma: the threshold of B_gamma, c_margin / (L_f Delta_emb).
+
+    Raises:
+        SettingError: a weight is not above 0, or i is not informative.
     """
 
     weights: Float[np.ndarray, " pos"] = field(default_factory=lambda: np.full(5, 0.2))

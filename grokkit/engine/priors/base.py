@@ -81,7 +81,11 @@ class Prior:
         """Refuse what makes no sense together with the rest of a spec; called for each spec."""
 
     def start(self, specs: Sequence[PriorRun], batch: Batch) -> "Penalty":
-        """The penalty of a group of runs on their sequences."""
+        """The penalty of a group of runs on their sequences.
+
+        Raises:
+            SettingError: this prior makes no sense on these sequences.
+        """
         return Penalty([spec.prior for spec in specs], batch)
 
 
@@ -134,7 +138,14 @@ def check_schedule(schedule: object, schedule_epochs: object) -> None:
 
 
 class ScheduledStrength:
-    """The strength of each run's prior at an epoch; nothing in it waits for the device."""
+    """The strength of each run's prior at an epoch; nothing in it waits for the device.
+
+    Args:
+        schedule: the schedule of all runs.
+        strengths: the strength of each run, before the schedule.
+        epochs: ``schedule_epochs`` of each run.
+        device: where the runs are trained.
+    """
 
     def __init__(
         self,

@@ -97,7 +97,11 @@ class KLPrior(DivergencePrior):
         check_choice("target", self.target, ("oracle", "adversarial"))
 
     def aim(self, specs: Sequence[PriorRun], batch: Batch) -> Float[Tensor, "run example pos 1"]:
-        """The oracle, or its adversary, of each sequence."""
+        """The oracle, or its adversary, of each sequence.
+
+        Raises:
+            SettingError: ``target`` is adversarial, and there are no distractors.
+        """
         if self.target == "oracle":
             return batch.oracle.unsqueeze(-1)
         graded = batch.informative.any(dim=-1, keepdim=True)

@@ -58,6 +58,9 @@ def row_figure(name: str, history: "xr.Dataset | None", size: Size = "classroom"
 
     Returns:
         A picture of about 9 x 6 inches at 100 dots each.
+
+    Raises:
+        SettingError: there is no such row or size, or the History has no runs of it.
     """
     row = experiments.row(name)
     if not row.arms(size):

@@ -21,6 +21,14 @@ class Present(Evidence):
     Attributes:
         arms: of every arm that has a run, the specs of the runs that are there.
         missing: the arms of which there is none.
+
+    Args:
+        row: the experiment.
+        history: its runs, labelled or not.
+        size: of which size they are.
+
+    Raises:
+        SettingError: there are no runs of this row.
     """
 
     def __init__(self, row: Row, history: "xr.Dataset | None", size: Size = "classroom") -> None:
