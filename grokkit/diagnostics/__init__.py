@@ -6,7 +6,6 @@ capacity      norm and Lipschitz bound of the MLP (N), logit margins, sizes of v
 starvation    what is left of the gradient that would teach attention, and its bounds (Lemma 5.1)
 collapse      what the usual cross-entropy would have rounded away
 variance      how unequal scores are, and could be (Conjecture E.1)
-contraction   whether a step shrinks the weights (Definition 3.2)
 fourier       which waves a network adds with
 features      how compressible features are: ranks, and the exponent of their spectrum
 uniformity    whether embeddings lie evenly round a closed curve (MED)
@@ -23,7 +22,6 @@ The names below are those that lessons and other rooms use; the rest is in the m
 
 from grokkit.diagnostics.capacity import lipschitz, mlp_norm
 from grokkit.diagnostics.class_spread import class_spread, pair_spread
-from grokkit.diagnostics.contraction import step_contraction
 from grokkit.diagnostics.features import compressibility
 from grokkit.diagnostics.fourier import (
     all_sequences,

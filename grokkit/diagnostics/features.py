@@ -109,21 +109,15 @@ def effective_rank(spectrum: Float[Tensor, "run value"]) -> Float[Tensor, " run"
     return (-torch.xlogy(share, share).sum(dim=1)).exp()
 
 
-def numerical_rank(
-    spectrum: Float[Tensor, "run value"], tolerance: float | None = None
-) -> Int[Tensor, " run"]:
+def numerical_rank(spectrum: Float[Tensor, "run value"]) -> Int[Tensor, " run"]:
     """The number of eigenvalues that are more than rounding.
 
-    Args:
-        spectrum: from :func:`feature_spectrum`.
-        tolerance: the share of the largest that an eigenvalue must exceed; None for the
-            number of eigenvalues times float32's relative precision, which is where
-            ``torch.linalg.matrix_rank`` draws the line for Z in the precision that
-            networks train in. In 128 dimensions a direction 1/256 as strong as the
-            strongest is lost there.
+    These exceed the largest times the number of eigenvalues times float32's relative precision,
+    which is where ``torch.linalg.matrix_rank`` draws the line for Z in the precision that
+    networks train in. In 128 dimensions a direction 1/256 as strong as the strongest is lost.
     """
-    share = spectrum.shape[1] * _SINGLE if tolerance is None else tolerance
-    return (spectrum > share * spectrum.amax(dim=1, keepdim=True)).sum(dim=1)
+    least = spectrum.shape[1] * _SINGLE * spectrum.amax(dim=1, keepdim=True)
+    return (spectrum > least).sum(dim=1)
 
 
 def stable_rank(spectrum: Float[Tensor, "run value"]) -> Float[Tensor, " run"]:

@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from grokkit.diagnostics._arrays import to_numpy, to_tensor
+from grokkit.errors import check_number
 from grokkit.model.attention import Attention
 
 
@@ -132,9 +132,6 @@ def distributed_share(
         informative: true on I*.
         gamma: the threshold of the summed mass, above 0.
     """
-    from grokkit import theory
-
-    holds = theory.distributed_condition(
-        to_numpy(attention.movedim(2, -1)), informative.cpu().numpy(), gamma
-    )
-    return to_tensor(holds.mean(axis=1), attention)
+    check_number("gamma", gamma, strict=True)
+    summed = torch.where(informative, attention.sum(dim=3), torch.inf).amin(dim=2)
+    return (summed >= gamma).double().mean(dim=1)

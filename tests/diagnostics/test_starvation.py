@@ -13,7 +13,6 @@ from grokkit.diagnostics import (
     lipschitz,
     score_gradients,
     starvation_exponent,
-    step_contraction,
 )
 from grokkit.diagnostics.collapse import softmax_collapse
 from grokkit.diagnostics.starvation import (
@@ -287,5 +286,5 @@ def test_a_run_that_diverged_is_nan_and_the_others_are_as_without_it():
     assert lost.tolist() == [0, 0, 0]
     half = torch.full((3,), 0.5)
     step = step_contraction(weights.flat, weights.flat, half, half)
-    assert step.growth.isnan().tolist() == [False, True, False]
-    assert step.floor.isnan().tolist() == [False, True, False]
+    assert step["growth"].isnan().tolist() == [False, True, False]
+    assert step["floor"].isnan().tolist() == [False, True, False]
