@@ -1,8 +1,8 @@
 """Chapter 5. Optimizers: who makes the norm fall while the network waits (Definition 3.2).
 
 An optimizer is *norm-contractive* if |W'|^2 <= (1 - lambda) |W|^2 + rho, rho a constant. A
-decoupled step is so, with lambda = eta * weight_decay, as long as its direction U is bounded; of
-the L2 steps SGD's is, as long as G is bounded, and Adam's is not:
+decoupled step is so, with lambda = eta * weight_decay, as long as its direction U is bounded. Of
+the L2 steps, that of SGD is so as long as G is bounded; that of Adam is not:
 
     decoupled (B.2)    W' = (1 - eta weight_decay) W - eta U(G)
     L2 (B.1)           W' = W - eta U(G + weight_decay W)
