@@ -181,39 +181,6 @@ def profile(task: Task) -> Found:
     return table, {"sorted by": order}
 
 
-def headlines(task: Task) -> Found:
-    """The headline arms at p 113, five seeds each, and what they say; as far as time allows."""
-    start = task.spec if task.quick else RunSpec().with_(stop_after=0)
-    arms = {
-        "baseline": start,
-        "KL": start.with_(kl_strength=1.0),
-        "noise": start.with_(kl_strength=1.0, penalty_gradient="noise"),
-        "shuffled": start.with_(kl_strength=1.0, penalty_gradient="shuffled"),
-        "unordered": start.with_(split="unordered", train_fraction=0.7 if task.quick else 0.3),
-        # Rates at which each optimizer's rate x decay is AdamW's.
-        "Lion": start.with_(optimizer="lion", learning_rate=5e-4, weight_decay=2.0),
-        "Muon": start.with_(optimizer="muon", learning_rate=1e-3, update_scale="spectral"),
-    }
-    found: dict[str, Any] = {}
-    for number, (name, spec) in enumerate(arms.items()):
-        share = time.monotonic() + task.left / (len(arms) - number)
-        trainer = Trainer(grid(spec, seed=range(2 if task.quick else 5)), task.device)
-        while not trainer.done and time.monotonic() < share:
-            trainer.advance(20 * spec.record_every)
-        reached = [_reached(trainer, run) for run in range(len(trainer.specs))]
-        found[name] = {"epoch": trainer.epoch, "memorised, grokked": reached}
-    base = [grok for _, grok in found["baseline"]["memorised, grokked"]]
-    lines = []
-    for name, arm in found.items():
-        groks = [grok for _, grok in arm["memorised, grokked"]]
-        earlier = [_sooner(grok, b) for grok, b in zip(groks, base, strict=True)]
-        said = f"sooner than the baseline: {earlier.count(True)} of {len(base)}"
-        said += f", undecided: {earlier.count(None)}"
-        arm["sooner"] = earlier
-        lines.append(f"{name:10} grokked at {groks} by epoch {arm['epoch']}; {said}")
-    return "\n".join(lines), found
-
-
 PARTS: Mapping[str, Callable[[Task], Found]] = {
     "1-environment": environment,
     "2-equality": equality,
@@ -222,9 +189,8 @@ PARTS: Mapping[str, Callable[[Task], Found]] = {
     "5-capture": capture,
     "6-groups": groups,
     "7-profile": profile,
-    "8-headlines": headlines,
 }
-"""The parts in their order: first what is short, and last what takes all the time that is left."""
+"""The parts in their order."""
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -287,13 +253,6 @@ def _reached(trainer: Trainer, run: int) -> tuple[int | None, int | None]:
         at = [e for e, yes in zip(trainer.records.epochs, reached.tolist(), strict=True) if yes]
         found.append(at[0] if at and at[0] <= last else None)
     return found[0], found[1]
-
-
-def _sooner(one: int | None, other: int | None) -> bool | None:
-    """Whether one run grokked before another; None if neither did."""
-    if one is None or other is None:
-        return None if one is other else other is None
-    return one < other
 
 
 def _yes(good: bool) -> str:
