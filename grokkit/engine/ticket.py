@@ -6,8 +6,8 @@ exactly 0, so that nobody who reads the gradient, be it the clipping, Muon or Gr
 that they ever were. How tickets come about is told in :mod:`grokkit.tickets`; here is what
 a training must know.
 
-One safetensors file: a mask for every pruned matrix, optionally initial weights, and where
-it comes from as JSON in the header. No pickle: opening one that somebody sent runs nothing.
+A file (:mod:`grokkit.engine.tensor_file`) has a mask for every pruned matrix, optionally initial
+weights, and where it comes from.
 """
 
 import hashlib

@@ -1,16 +1,7 @@
 """The model: attention over slots, and what reads it out (section 3.2).
 
-In the order of the formulas, for slot j with embedding e_j = E[token_j] + P[pos_j] and
-query slot q, which is "=" in the last position unless the data set has other queries:
-
-    scores      l_j    = (W_Q e_q) . (W_K e_j) / sqrt(d_head)
-    attention   alpha  = softmax over the positions of a sequence, none after q
-    values      v_j    = W_V e_j              (then W_O, where there is one)
-    pooled      h      = sum_j alpha_j v_j
-    logits      f(h)   = W_2 relu(W_1 h + b_1) + b_2
-
-The formulas have the paper's columns. In the code a vector is a row and its matrix stands to
-the right, e_j @ W_V, so that every shape reads [.., in] @ [in, out].
+The formulas are those of :mod:`grokkit.core.model`, for slot j with embedding e_j and query slot
+q, which is "=" in the last position unless the data set has other queries.
 
 Values are computed once per slot, scores once per pair of a query and a slot, and both are
 looked up per sequence. A position after its query, which only next-token prediction has,
