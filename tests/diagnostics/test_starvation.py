@@ -9,11 +9,7 @@ import torch
 from torch.nn import functional
 
 from grokkit import core, theory
-from grokkit.diagnostics import (
-    lipschitz,
-    score_gradients,
-    starvation_exponent,
-)
+from grokkit.diagnostics import lipschitz, score_gradients, starvation_exponent
 from grokkit.diagnostics.collapse import softmax_collapse
 from grokkit.diagnostics.starvation import (
     attention_gradient,
@@ -26,6 +22,7 @@ from grokkit.diagnostics.starvation import (
 from grokkit.diagnostics.variance import score_variance
 from grokkit.engine import KLPrior, RunSpec
 from grokkit.engine.autograd_step import AutogradStep
+from grokkit.engine.contraction import step_contraction
 from grokkit.errors import SettingError
 from grokkit.model import Transformer
 from tests.model.cases import MODELS, TASKS, core_of, group, objective, seen_by
