@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Bool, Float, Num
 
+from grokkit.core.measures import GROKKED
+
 if TYPE_CHECKING:
     import xarray as xr
 
@@ -22,7 +24,7 @@ PHASES: Mapping[int, str] = {1: "memorisation", 2: "plateau", 3: "resurgence", 4
 BORDERS = ("1|2", "2|3", "3|4")
 """The names of the borders between them."""
 
-MEMORISED = 0.99
+MEMORISED = GROKKED
 """The train accuracy at which a run has memorised."""
 
 HOLD = 100

@@ -11,11 +11,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from grokkit.core.measures import GROKKED
 from grokkit.engine.interrupts import interrupts_held
 from grokkit.engine.precision import pinned
-
-GROKKED = 0.99
-"""The test accuracy at which a run has grokked (the paper's rule)."""
 
 
 @dataclass

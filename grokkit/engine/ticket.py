@@ -19,6 +19,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from grokkit import core
 from grokkit.engine.tensor_file import TensorFile
 from grokkit.errors import refuse
 from grokkit.model import Parameters
@@ -34,19 +35,13 @@ _FILE = TensorFile("ticket", HEADER, FORMAT, TicketError)
 
 
 @dataclass(frozen=True, eq=False)
-class Ticket:
-    """A mask over some matrices of a model.
+class Ticket(core.Ticket):
+    """The core's ticket, and where it comes from.
 
     Attributes:
-        kept: for each matrix that is pruned, which of its entries are trained. Parameters
-            that are not here are trained whole.
-        initial: the initial weights of all parameters, without a run axis; None: each run
-            begins with those that its own seed gives.
         origin: where it comes from, plain values for JSON.
     """
 
-    kept: Mapping[str, Tensor]
-    initial: Mapping[str, Tensor] | None = None
     origin: Mapping[str, Any] = field(default_factory=dict)
 
     @property

@@ -93,7 +93,7 @@ def prune(spec: RunSpec, weights: Parameters, how: Pruning | None = None) -> Tic
 
 def shuffled(ticket: Ticket, seed: int) -> Ticket:
     """A control: every matrix keeps as many entries as before, but at random places."""
-    kept = core.shuffled(core.Ticket(ticket.kept), seed).kept
+    kept = core.shuffled(ticket, seed).kept
     origin = {**ticket.origin, "mask": "random", "mask_seed": seed}
     return Ticket(kept, ticket.initial, origin)
 
