@@ -34,12 +34,7 @@ from grokkit.diagnostics.fourier import (
     sum_power,
 )
 from grokkit.diagnostics.inverse_fit import InverseFit, fit_inverse
-from grokkit.diagnostics.kernel import (
-    evenly_spaced,
-    kernel_drift,
-    network_logits,
-    tangent_kernel,
-)
+from grokkit.diagnostics.kernel import evenly_spaced, kernel_drift, network_logits, tangent_kernel
 from grokkit.diagnostics.order import (
     Transition,
     half_rise_epoch,
