@@ -151,6 +151,12 @@ MATRIX_NORMS = {
 }
 """In place of :func:`spectral`."""
 
+
+def joint(parts: Sequence[torch.Tensor]) -> torch.Tensor:
+    """The Frobenius norm of several tensors together."""
+    return torch.stack([part.norm() for part in parts]).norm()
+
+
 JOINT_NORMS = {
     "The norms are added; the joint norm is the root of the sum of their squares.": (
         lambda parts: sum(part.norm() for part in parts)
@@ -165,4 +171,4 @@ JOINT_NORMS = {
         part.square().sum() for part in parts
     ),
 }
-"""In place of the Frobenius norm of several tensors together."""
+"""In place of :func:`joint`."""
