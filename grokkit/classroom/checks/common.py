@@ -68,12 +68,10 @@ def distribution(given: Any, length: int, least: float = 0.0) -> np.ndarray:
         Wrong: it is no distribution over so many positions.
     """
     made = numbers(given, [length], f"An attention over {length} positions: a tensor [pos].")
-    require(made.min() >= least, f"Shares are not below {least:g}." if least else NEGATIVE, given)
+    require(made.min() >= least * (1 - 1e-4), f"A share is below {least:g}.", given)
     require(abs(made.sum() - 1) < 1e-5, "Attention sums to 1.", given)
     return made
 
-
-NEGATIVE = "Shares are not negative."
 
 # --- judges -------------------------------------------------------------------------------
 
