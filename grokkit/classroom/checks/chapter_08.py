@@ -2,7 +2,7 @@
 
 import torch
 
-from grokkit.classroom.checks.exercise import Ask, Exercise, Function
+from grokkit.classroom.checks.exercise import Ask, Exercise, Function, each, mistaken
 from grokkit.classroom.checks.expect import any_of, as_array, expect, numbers, require
 
 # --- 8.1 sharp, and nothing else ----------------------------------------------------------
@@ -60,18 +60,16 @@ ex_8_1 = Exercise(
 # --- 8.2 what a mean can hide -------------------------------------------------------------
 
 
-def both(
+def mean_and_share(
+    attention,
+    on,
+    gamma,
     summed=lambda attention: attention.sum(dim=2),
     mean=lambda summed, on: summed[on].mean(),
     met=lambda summed, on, gamma: summed.masked_fill(~on, torch.inf).amin(1) >= gamma,
 ):
-    """The two numbers, with one of the steps done otherwise."""
-
-    def answer(attention, on, gamma):
-        masses = summed(attention)
-        return mean(masses, on), met(masses, on, gamma).double().mean()
-
-    return answer
+    masses = summed(attention)
+    return mean(masses, on), met(masses, on, gamma).double().mean()
 
 
 def heads(d, gamma):
@@ -85,7 +83,7 @@ ex_8_2 = Exercise(
     "ex_8_2",
     Function(
         "mean_and_share",
-        right=both(),
+        right=mean_and_share,
         cases={
             "the mean over informative positions; the share of sequences that meet (55)": [
                 *(
@@ -95,20 +93,24 @@ ex_8_2 = Exercise(
                 Ask((EXACT, EXACT[..., 0] > 0, 0.5), "Exactly gamma is enough, as in the first."),
             ]
         },
-        mistakes={
-            "The heads are averaged; sum them.": both(lambda attention: attention.mean(dim=2)),
-            "The mean is over informative positions, of all sequences alike.": any_of(
-                both(mean=lambda summed, on: summed.mean()),
-                both(mean=lambda summed, on: (summed * on).mean()),
-                both(mean=lambda summed, on: (summed * on).sum(dim=1).mean()),
-            ),
-            "A sequence meets it if each of its informative positions does.": any_of(
-                both(met=lambda summed, on, gamma: summed[on] >= gamma),
-                both(met=lambda summed, on, gamma: (summed * on).sum(1) / on.sum(1) >= gamma),
-                both(met=lambda summed, on, gamma: (summed * on).amax(1) >= gamma),
-                both(met=lambda summed, on, gamma: summed.amin(1) >= gamma),
-            ),
-        },
+        mistakes=mistaken(
+            mean_and_share,
+            summed={"The heads are averaged; sum them.": lambda attention: attention.mean(dim=2)},
+            mean={
+                "The mean is over informative positions, of all sequences alike.": any_of(
+                    lambda summed, on: summed.mean(),
+                    lambda summed, on: (summed * on).mean(),
+                    lambda summed, on: (summed * on).sum(dim=1).mean(),
+                )
+            },
+            met={
+                "A sequence meets it if each of its informative positions does.": any_of(
+                    lambda summed, on, gamma: summed[on] >= gamma,
+                    lambda summed, on, gamma: (summed * on).sum(1) / on.sum(1) >= gamma,
+                    lambda summed, on, gamma: summed.amin(1) >= gamma,
+                )
+            },
+        ),
     ),
     hints=(
         "Sum over the heads first: what is left is [example, pos].",
@@ -144,13 +146,12 @@ ex_8_3 = Exercise(
         "cancelling_values",
         judge=cancel,
         cases={
-            "the pooled vectors agree, and every head's value has changed by xi or more": [
-                Ask((torch.tensor([0.9, 0.9]), 1.0)),
-                Ask(lambda d: (d.shares(3)[:2], 2.0)),
-                Ask(lambda d: (0.9 * d.above(3).clamp(max=1), 1.0)),
-                Ask(lambda d: (d.shares(4), 5.0)),
-                Ask(lambda d: (d.shares(5), 0.01)),
-            ]
+            "the pooled vectors agree, and every head's value has changed by xi or more": each(
+                (torch.tensor([0.9, 0.9]), 1.0),
+                lambda d: (d.shares(3)[:2], 2.0),
+                lambda d: (0.9 * d.above(3).clamp(max=1), 1.0),
+                lambda d: (d.shares(5), 0.01),
+            )
         },
     ),
     hints=(
@@ -232,14 +233,14 @@ ex_8_4 = Exercise(
     Function(
         "my_pull",
         cases={
-            "where the condition holds it is silent": [
-                Ask((FINE, TWO, 0.2), judge=is_silent),
-                Ask((FINE, TWO, 0.25), judge=is_silent),
-            ],
-            "where it is broken it pulls, and raises the least informative share": [
-                *(Ask(case, judge=pulls) for case in BROKEN),
-                Ask((torch.tensor([30, 10, 20, 5, 25, 6, 4]) / 100, THREE, 0.2), judge=pulls),
-            ],
+            "where the condition holds it is silent": each(
+                (FINE, TWO, 0.2), (FINE, TWO, 0.25), judge=is_silent
+            ),
+            "where it is broken it pulls, and raises the least informative share": each(
+                *BROKEN,
+                (torch.tensor([30, 10, 20, 5, 25, 6, 4]) / 100, THREE, 0.2),
+                judge=pulls,
+            ),
             "it does not starve as a share goes to 0": Ask(
                 [starving(share) for share in (1e-2, 1e-4, 1e-8)], judge=does_not_starve
             ),
@@ -286,12 +287,9 @@ ex_8_5 = Exercise(
         "taking_turns",
         judge=take_turns,
         cases={
-            "together they see everything, alone one thing, and on the average all the same": [
-                Ask((2, 5, 0.01)),
-                Ask((3, 7, 0.001)),
-                Ask((4, 4, 1e-6)),
-                Ask((5, 30, 0.2)),
-            ]
+            "together they see everything, alone one thing, and on the average all the same": each(
+                (2, 5, 0.01), (3, 7, 0.001), (4, 4, 1e-6), (5, 30, 0.2)
+            )
         },
     ),
     hints=(

@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 import torch
 
-from grokkit.classroom.checks.exercise import Ask, Exercise, Function
+from grokkit.classroom.checks.exercise import Ask, Exercise, Function, each
 from grokkit.classroom.checks.expect import any_of, numbers, require
 from grokkit.diagnostics import embedding_power, key_frequencies, sum_power
 
@@ -113,10 +113,11 @@ ex_9_2 = Exercise(
         "two_losses",
         right=lambda table, key, trained: both(table, key, ~trained, trained),
         cases={
-            "restricted: each class's mean and the waves; excluded: the table less the waves": [
-                Ask(lambda d: some_trained(d, 5, [2]), "On unseen pairs; on trained pairs."),
-                Ask(lambda d: some_trained(d, 7, [1, 3]), "On unseen pairs; on trained pairs."),
-            ]
+            "restricted: each class's mean and the waves; excluded: the table less the waves": each(
+                lambda d: some_trained(d, 5, [2]),
+                lambda d: some_trained(d, 7, [1, 3]),
+                cause="Restricted: on unseen pairs. Excluded: on trained pairs.",
+            )
         },
         mistakes={
             "Restricted: add the constant, one number for each class.": lambda t, key, on: both(
@@ -167,12 +168,12 @@ ex_9_3 = Exercise(
         "in_disguise",
         judge=is_disguised,
         cases={
-            "in disguise every answer is the same, and as sure, and the only key frequency is k": [
-                Ask((adder(7, {1: 3.0, 2: 2.0}), 3)),
-                Ask((adder(5, {2: 4.0}), 1)),
-                Ask((adder(11, {1: 9.0, 3: 9.0, 4: 9.0}), 5)),
-                Ask((1000 * adder(7, {1: 3.0}) - 3000, 3)),
-            ]
+            "every answer is the same, and as sure, and the only key frequency is k": each(
+                (adder(7, {1: 3.0, 2: 2.0}), 3),
+                (adder(5, {2: 4.0}), 1),
+                (adder(11, {1: 9.0, 3: 9.0, 4: 9.0}), 5),
+                (1000 * adder(7, {1: 3.0}) - 3000, 3),
+            )
         },
     ),
     Function(
@@ -308,9 +309,9 @@ ex_9_5 = Exercise(
         "best_frequencies",
         judge=are_the_best,
         cases={
-            "no other frequencies have a larger lead": [
-                Ask((p, m)) for p, m in ((7, 1), (7, 2), (13, 2), (17, 3), (23, 2))
-            ]
+            "no other frequencies have a larger lead": each(
+                (7, 1), (7, 2), (13, 2), (17, 3), (23, 2)
+            )
         },
     ),
     hints=(

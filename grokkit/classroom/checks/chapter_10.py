@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from grokkit.classroom.checks.exercise import Ask, Exercise, Function
+from grokkit.classroom.checks.exercise import Ask, Exercise, Function, each
 from grokkit.classroom.checks.expect import alike, any_of, numbers, require
 from grokkit.engine import RunSpec, presets
 
@@ -95,7 +95,9 @@ ex_10_2 = Exercise(
         right=verdict,
         form=one_of_the_words,
         cases={
-            "of five seeds four are needed": [Ask(([[T] * n + [F] * (5 - n)],)) for n in range(6)],
+            "of five seeds four are needed": each(
+                *(([[T] * n + [F] * (5 - n)],) for n in range(6))
+            ),
             "a seed that does not tell is neither a yes nor a no": [
                 Ask(([[T, T, T, U, F]],), "Three say yes; with the open one it might be four."),
                 Ask(([[T, T, U, F, F]],), "Two say yes; with the open one it might be three."),
@@ -203,16 +205,12 @@ ex_10_3 = Exercise(
 
 def found_by(looks, needed, share):
     """The chance that enough seeds have said yes by each look."""
-    going, stopped, found = {0: 1.0}, 0.0, []
+    going, found = np.ones(1), []  # the chance of each number of yes, of those who go on
     for n in range(1, looks[-1] + 1):
-        after = dict.fromkeys(range(n + 1), 0.0)
-        for yes, one in going.items():
-            after[yes + 1] += one * share
-            after[yes] += one * (1 - share)
-        border = needed[looks.index(n)] if n in looks else math.inf
-        stopped += sum(one for yes, one in after.items() if yes >= border)
-        going = {yes: one for yes, one in after.items() if yes < border}
-        found += [stopped] * (n in looks)
+        going = np.convolve(going, [1 - share, share])
+        if n in looks:
+            going[np.arange(n + 1) >= needed[looks.index(n)]] = 0
+            found.append(1 - going.sum())
     return found
 
 
@@ -233,22 +231,21 @@ ex_10_4 = Exercise(
         right=chance,
         form=no_simulation,
         cases={
-            "at one look of five seeds four yes are needed, in any order, or five": [
-                Ask(([5], 0.5)),
-                Ask(([5], 0.9)),
-                Ask(([5], 0.2)),
-            ],
+            "at one look of five seeds four yes are needed, in any order, or five": each(
+                ([5], 0.5), ([5], 0.9), ([5], 0.2)
+            ),
             "needed are four fifths of the seeds so far, rounded up": [
                 Ask(([3], 0.6), "Of 3 seeds 3 are needed."),
                 Ask(([8], 0.6), "Of 8 seeds 7 are needed."),
                 Ask(([10], 0.6), "Of 10 seeds 8 are needed. Is a 4 in the code?"),
             ],
-            "who has enough yes at a look has stopped, the others go on": [
-                Ask(([5, 10], 0.5), "At 10 some have enough who did not have it at 5."),
-                Ask(([3, 4, 7], 0.6), "Go seed by seed, and look at 3, 4 and 7."),
-                Ask(([5, 6, 7, 8, 9, 10], 0.3), "Go seed by seed, and look from the fifth on."),
-                Ask(([1, 2, 9], 0.4), "Go seed by seed, and look at 1, 2 and 9."),
-            ],
+            "who has enough yes at a look has stopped, the others go on": each(
+                ([5, 10], 0.5),
+                ([3, 4, 7], 0.6),
+                ([5, 6, 7, 8, 9, 10], 0.3),
+                ([1, 2, 9], 0.4),
+                cause="Go seed by seed; at a look take out whoever has enough.",
+            ),
         },
         mistakes={
             "Only one look counts here; a yes at any of them is a yes.": any_of(
@@ -303,13 +300,13 @@ ex_10_5 = Exercise(
         "needed_at",
         judge=keeps_its_word,
         cases={
-            "little luck, an effect found, and mostly found early": [
-                Ask(([5, 10, 20], 0.05)),
-                Ask(([6, 12], 0.1)),
-                Ask(([8, 16, 24], 0.02)),
-                Ask(([5, 6, 7, 8, 20], 0.05)),
-                Ask(([10, 12], 0.03)),
-            ]
+            "little luck, an effect found, and mostly found early": each(
+                ([5, 10, 20], 0.05),
+                ([6, 12], 0.1),
+                ([8, 16, 24], 0.02),
+                ([5, 6, 7, 8, 20], 0.05),
+                ([10, 12], 0.03),
+            )
         },
     ),
     hints=(

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from grokkit.classroom.checks.exercise import Ask, Exercise, Function
+from grokkit.classroom.checks.exercise import Ask, Exercise, Function, each
 from grokkit.classroom.checks.expect import any_of, as_array, require
 from grokkit.diagnostics.uniformity import logarithm_order
 
@@ -56,9 +56,6 @@ ex_12_1 = Exercise(
                 lambda w, s: ahead(w, s).square().mean(),
                 lambda w, s: ahead(w, s).square().mean().sqrt(),
             ),
-            "A distance is the root of a sum of squares.": lambda w, s: (
-                (w.roll(-s, 0) - w).abs().sum(dim=1).mean()
-            ),
             "Each place has a distance of its own, and you want their mean.": any_of(
                 lambda w, s: (w.roll(-s, 0) - w).norm(),
                 lambda w, s: (w.roll(-s, 0) - w).norm() / len(w),
@@ -82,10 +79,8 @@ ex_12_1 = Exercise(
             "The n distances of a place to itself are counted, too.": lambda w, s: (
                 med(w, s) / apart(w).mean()
             ),
-            "It is not divided by anything.": med,
-            "Divide by the distance of pairs, not by that from the middle or from 0.": any_of(
-                lambda w, s: med(w, s) / (w - w.mean(dim=0)).norm(dim=1).mean(),
-                lambda w, s: med(w, s) / w.norm(dim=1).mean(),
+            "Divide by the mean distance of pairs.": any_of(
+                med, lambda w, s: med(w, s) / w.norm(dim=1).mean()
             ),
         },
     ),
@@ -138,14 +133,12 @@ ex_12_2 = Exercise(
         "never_half_answered",
         right=lambda p, kind, edge: (edge + 1) ** 2,
         cases={
-            "the mirror image of every pair of a square lies in the square": [
-                Ask((11, "square", 4), "The numbers up to 4 are five."),
-                Ask((6, "square", 5), "The numbers up to 5 are six."),
-            ],
-            "the mirror image of (i, j) lies in a strip if j <= e": [
-                Ask((11, "strip", 4), "The numbers up to 4 are five."),
-                Ask((6, "strip", 5), "The numbers up to 5 are six."),
-            ],
+            "the mirror image of every pair of a square lies in the square": each(
+                (11, "square", 4), (6, "square", 5), cause="With the edge itself: i <= e."
+            ),
+            "the mirror image of (i, j) lies in a strip if j <= e": each(
+                (11, "strip", 4), (6, "strip", 5), cause="With the edge itself: j <= e."
+            ),
         },
     ),
     hints=(
@@ -206,12 +199,12 @@ ex_12_3 = Exercise(
     Function(
         "low_and_meaningless",
         judge=is_low,
-        cases={"a low MED without structure": [Ask((7, 0.5)), Ask((23, 1e-3)), Ask((47, 1e-6))]},
+        cases={"a low MED without structure": each((7, 0.5), (23, 1e-3), (47, 1e-6))},
     ),
     Function(
         "even_and_high",
         judge=is_even_and_high,
-        cases={"a perfect circle with a high MED": [Ask((p,)) for p in (11, 23, 47)]},
+        cases={"a perfect circle with a high MED": each((11,), (23,), (47,))},
     ),
     hints=(
         "MED shrinks with the embedding, relative MED does not. So: any embedding in which all "
@@ -315,12 +308,12 @@ ex_12_5 = Exercise(
         "nearer_without_order",
         judge=is_nearer_without_order,
         cases={
-            "every two numbers are nearer, and no step is better than another": [
-                Ask((circle(7, 1),)),
-                Ask(lambda d: (d.numbers(11, 3),)),
-                Ask(lambda d: (100 * d.numbers(5, 2),)),
-                Ask((torch.tensor([[0.0], [1e-3], [2.0], [5.0], [9.0]]),)),
-            ]
+            "every two numbers are nearer, and no step is better than another": each(
+                (circle(7, 1),),
+                lambda d: (d.numbers(11, 3),),
+                lambda d: (100 * d.numbers(5, 2),),
+                (torch.tensor([[0.0], [1e-3], [2.0], [5.0], [9.0]]),),
+            )
         },
     ),
     hints=(

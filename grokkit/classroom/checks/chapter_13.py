@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from grokkit.classroom.checks.exercise import Ask, Exercise, Function
+from grokkit.classroom.checks.exercise import Ask, Exercise, Function, each
 from grokkit.classroom.checks.expect import any_of, numbers, require
 from grokkit.diagnostics import half_rise_epoch, kendall_w, measure_transition, midranks
 
@@ -205,10 +205,9 @@ ex_13_4 = Exercise(
         "impostor",
         judge=is_impostor,
         cases={
-            "the impostor is half-way before the unseen pairs": [
-                Ask((LONG,)),
-                Ask((np.arange(0, 9001, 50),)),
-            ]
+            "the impostor is half-way before the unseen pairs": each(
+                (LONG,), (np.arange(0, 9001, 50),)
+            )
         },
     ),
     Function(
@@ -218,9 +217,7 @@ ex_13_4 = Exercise(
             "a seed says yes if the control goes less than half as far as the run": [
                 goes("The control hardly moves.", -2.0, -0.1, 0.0, -0.3, 0.2, -0.5),
                 goes("The control goes as far.", 4.0, 4.0, 3.0, 5.0, 2.5, 4.5),
-                goes(
-                    "The control goes the other way: that is fine.", -2.0, 2.5, 1.5, 3.0, 2.0, 4.0
-                ),
+                goes("It goes the other way, which is fine.", -2.0, 2.5, 1.5, 3.0, 2.0, 4.0),
                 goes("Just half as far is not *less* than half.", 2.0, 1.0),
                 goes("0.49 as far is less than half.", 2.0, 0.98),
             ],
