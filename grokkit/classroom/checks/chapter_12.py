@@ -293,7 +293,7 @@ ex_12_4 = Exercise(
 
 
 def is_nearer_without_order(given, embedding):
-    made, others = as_embedding(given, len(embedding)), ~torch.eye(len(embedding), dtype=bool)
+    made, others = as_embedding(given, len(embedding)), torch.eye(len(embedding)) == 0
     order = "An order is left, as it is in anything made smaller. When are all steps at 1?"
     steps = all_steps(made)
     require((steps - 1).abs().max() < 0.01, order, steps, "1 at every step")
