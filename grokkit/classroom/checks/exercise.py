@@ -73,6 +73,42 @@ class Ask:
     atol: float | None = None
 
 
+def each(*inputs: Any, cause: str = "", **how: Any) -> list[Ask]:
+    """One question for each of several inputs, with one cause for all.
+
+    Args:
+        inputs: see :class:`Ask`.
+        cause: of each.
+        how: what else is said of each :class:`Ask`.
+    """
+    return [Ask(one, cause, **how) for one in inputs]
+
+
+def but(right: Callable[..., Any], **parts: Any) -> Callable[..., Any]:
+    """The right answer but for some of its parts: a mistake.
+
+    Args:
+        right: gives the right answer; its keyword arguments are the parts that it is made of.
+        parts: what stands in their places.
+    """
+    return partial(right, **parts)
+
+
+def mistaken(right: Callable[..., Any], **tables: Mapping[str, Any]) -> dict[str, Any]:
+    """Mistakes made by putting each entry of a table into the place of one part.
+
+    Args:
+        right: see :func:`but`.
+        tables: by the name of the part, what some put in its place, by the sentence that says so.
+    """
+    made: dict[str, Any] = {}
+    for part, table in tables.items():
+        for sentence, wrong in table.items():
+            several = wrong if isinstance(wrong, AnyOf) else [wrong]
+            made[sentence] = AnyOf(but(right, **{part: one}) for one in several)
+    return made
+
+
 @dataclass(frozen=True)
 class Function:
     """A function that a learner writes.
