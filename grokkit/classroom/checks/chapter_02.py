@@ -105,8 +105,7 @@ ex_2_2 = Exercise(
     hints=(
         "Two shares of one sequence were divided by the same sum. In what does the sum cancel?",
         "log(alpha_j / alpha_q) is l_j - l_q, and l_q is to be 0: one entry for each position.",
-        "Begin with `torch.full((positions, vocabulary), torch.nan)`. The row is the position, "
-        "the column the token: one indexed assignment fills all, `table[rows, tokens] = ...`.",
+        "Begin with a table full of nan: one assignment fills all, `table[rows, tokens] = ...`.",
     ),
     afterword="So whoever sees attention sees every score, up to one constant.",
 )
@@ -245,8 +244,7 @@ ex_2_4 = Exercise(
     hints=(
         "If there is a table, exercise 2.2 finds it. What does it find if there is none?",
         "Read the table off, look the attention up in it again, and compare with what was given.",
-        "To break it: let the first position win where the two tokens are equal, and the second "
-        "where they differ. Can one table say both?",
+        "Let the first position win where the tokens are equal, and the second where they differ.",
     ),
     afterword="A query that changes from sequence to sequence can do it: lesson 08.",
 )
@@ -274,8 +272,7 @@ ex_2_5 = Exercise(
     ),
     hints=(
         "One head cannot. But 'they differ' is one of two things: 1 and 0, or 0 and 1.",
-        "A head that looks at the first position for 1 0 alone: which tokens must a 1 in first "
-        "place beat, and which must it lose to?",
+        "A head for 1 0 alone: what must a 1 in first place beat, and to what must it lose?",
         "Scores in steps of 10: a 0 in first place 0, a 0 in second place and the = 10, a 1 in "
         "first place 20, a 1 in second place 30.",
     ),
