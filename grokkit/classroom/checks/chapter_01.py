@@ -6,7 +6,7 @@ from itertools import product
 import torch
 
 from grokkit.classroom.checks.exercise import Ask, Exercise, Function, but, each
-from grokkit.classroom.checks.expect import any_of, as_array, require
+from grokkit.classroom.checks.expect import any_of, numbers, require
 
 # --- 1.1 the oracle -----------------------------------------------------------------------
 
@@ -233,20 +233,19 @@ ex_1_4 = Exercise(
 
 def is_fair(given, p, size):
     """Whether it is closed under mirroring and shows every number and every sum."""
-    array, everything = as_array(given), {*range(p)}
-    fits = array is not None and array.shape == (size, 2)
-    require(fits, f"A list of {size} pairs (a, b) is asked for.", given)
+    everything = {*range(p)}
+    array = numbers(given, (size, 2), f"A list of {size} pairs (a, b) is asked for.")
     pairs = {(int(a), int(b)) for a, b in array}
-    numbers, sums = {number for one in pairs for number in one}, {sum(one) % p for one in pairs}
+    shown, sums = {number for one in pairs for number in one}, {sum(one) % p for one in pairs}
     cause = f"The pairs are to be different, and of the numbers 0..{p - 1}."
-    require(len(pairs) == size and numbers <= everything, cause, given)
+    require(len(pairs) == size and shown <= everything, cause, given)
     alone = [(a, b) for a, b in pairs if (b, a) not in pairs]
     require(not alone, "These pairs come without their mirror image: take both or neither.", alone)
-    for what, shown in (("number", numbers), ("sum", sums)):
+    for what, seen in (("number", shown), ("sum", sums)):
         cause = (
             f"Some {what} is not trained on. A pair of equal numbers shows one number and one sum."
         )
-        require(shown == everything, cause, sorted(everything - shown), f"every {what} below {p}")
+        require(seen == everything, cause, sorted(everything - seen), f"every {what} below {p}")
 
 
 ex_1_5 = Exercise(

@@ -61,7 +61,7 @@ ex_3_1 = Exercise(
             left={
                 "The others have what the new token leaves, 1 - new_share.": any_of(
                     lambda a, b: 1, lambda a, b: 1 - a, lambda a, b: (1 - a) ** 2 / (1 - b)
-                ),
+                )
             },
         ),
     ),
@@ -264,7 +264,7 @@ ex_3_4 = Exercise(
             "Delta belongs below the fraction line.": any_of(
                 lambda z, y, w, u, delta: gamma_of(z, y, w, u, 1),
                 lambda z, y, w, u, delta: gamma_of(z, y, w, u, 1 / delta),
-            ),
+            )
         },
     ),
     Function(
@@ -291,9 +291,7 @@ ex_3_4 = Exercise(
                     lambda own, there, table: {*range(table.shape[1])} - {own}
                 ),
             },
-            add={
-                "(27) is about the sum of the two shares.": any_of(min, lambda a, b: (a + b) / 2),
-            },
+            add={"(27) is about the sum of the two shares.": any_of(min, lambda a, b: (a + b) / 2)},
         )
         | {"x' keeps the rest of x, and need not be among the sequences.": among},
     ),
@@ -335,7 +333,7 @@ ex_3_5 = Exercise(
                 *((2, 3, 0.3, 0.01), (3, 5, 0.2, 1e-6), (1, 4, 0.9, 1e-3)),
                 *((3, 3, 0.333, 1e-9), (2, 7, 0.4999, 1e-4)),
                 lambda d: (2, 4, d.one(0.05, 0.49), 1e-5),
-            ),
+            )
         },
     ),
     hints=(

@@ -185,7 +185,7 @@ ex_5_3 = Exercise(
                 lambda d: (d.numbers(2, 3), 0.1, 0.5),
                 lambda d: (0.01 * d.numbers(2, 3), 0.001, 3.0),
                 lambda d: (30 * d.numbers(4, 2), 0.5, 0.2),
-            ),
+            )
         },
     ),
     hints=(
@@ -328,7 +328,7 @@ ex_5_5 = Exercise(
                 lambda d: to_turn(d, (3, 3), 0.5, 1.0, 1.15),
                 lambda d: to_turn(d, (2, 2), 0.01, 2.0, 5.0),
                 (torch.tensor([[0.0, 2.0]]), 0.1, 1.0, 4.0),
-            ),
+            )
         },
     ),
     hints=(

@@ -50,7 +50,7 @@ ex_6_1 = Exercise(
             attention={
                 "Attention is the softmax of the scores over the positions of each row.": any_of(
                     lambda s: s.softmax(dim=0), lambda s: s, torch.exp
-                ),
+                )
             },
             n={
                 "The mean is over the N examples: divide by N alone.": any_of(
@@ -354,7 +354,7 @@ ex_6_5 = Exercise(
                 (torch.tensor([[2.0, -1.0, -1.0], [0.0, 0.0, 0.0], [1.0, -1.0, 0.0]]),),
                 (torch.tensor([[0.0, 3.0, -3.0], [-1.0, -1.0, 2.0], [-1.0, 2.0, -1.0]]),),
                 (torch.eye(4, dtype=torch.float64) - 0.25,),
-            ),
+            )
         },
     ),
     hints=(
