@@ -158,9 +158,6 @@ ex_3_3 = Exercise(
                 lambda k, gamma: -math.log(gamma),
                 lambda k, gamma: math.log(k / gamma),
             ),
-            "Only one share is at gamma; the most comes with all of them there.": (
-                theory.delta_sufficient
-            ),
         },
     ),
     Function(

@@ -180,9 +180,6 @@ ex_4_3 = Exercise(
             "This is the gradient for the attention, not for the scores: the softmax is missing.": (
                 lambda a, v, g: v @ g
             ),
-            "g and v - h are vectors: take their dot product, not that of their lengths.": (
-                lambda a, v, g: reach(a, v) * g.norm()
-            ),
         },
     ),
     Function(

@@ -65,9 +65,6 @@ ex_6_1 = Exercise(
             "Half is missing: log alpha_j is a score minus the logarithm of a sum of all e^l.": (
                 lambda s, o, b: -b * o / len(s)
             ),
-            "The oracle is not uniform on I*: take the one that is given, row by row.": (
-                lambda s, o, b: pull(s, (o > 0) / (o > 0).sum(dim=1, keepdim=True), b)
-            ),
             "The strength beta is missing.": lambda s, o, b: pull(s, o, 1),
         },
     ),
