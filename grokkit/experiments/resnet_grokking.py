@@ -11,7 +11,6 @@ from grokkit.experiments.claims import Bounds, Claim, Part
 from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import (
     AND_HOLDS,
-    all_of,
     bounded,
     ends_below,
     groks,
@@ -62,7 +61,9 @@ ROW = Row(
             "resnet-grokking/waits",
             "The residual network memorises, and answers the test images much later.",
             "arXiv 2504.03162: epoch 100 and about 2,800",
-            all_of(memorises("with twins"), groks("with twins", accuracy=0.95), waits),
+            memorises("with twins"),
+            groks("with twins", accuracy=0.95),
+            waits,
             afterwards=f"{SCOUTED}; {AND_HOLDS}",
         ),
         Claim(
@@ -70,13 +71,11 @@ ROW = Row(
             "What the residual network answers are twins of train images (the same glyphs in other "
             "cells): where these are held back, it memorises and answers few.",
             "ours: the paper has no such control",
-            all_of(
-                answers_twins,
-                memorises("without twins"),
-                # Above what one answer to all images gets right, and far below the share
-                # whose class occurs in train.
-                ends_below("without twins", "test_accuracy", 0.3),
-            ),
+            answers_twins,
+            memorises("without twins"),
+            # Above what one answer to all images gets right, and far below the share
+            # whose class occurs in train.
+            ends_below("without twins", "test_accuracy", 0.3),
             afterwards=SCOUTED,
         ),
     ),

@@ -37,12 +37,15 @@ def documents() -> tuple[str, str]:
     sections, everything, at_classroom = [], [], []
     specs: list[Spec] = []
     for row in experiments.ROWS.values():
-        history = experiments.recorded(row.name)
-        results = row.judge(history)
-        everything += results
-        at_classroom += results
-        specs += [] if history is None else any_specs_of(history)
-        sections.append(_section(row, history, results))
+        if row.sizes == ("paper",):
+            sections.append(f"## {row.name}\n\n{row.question} ({row.figure})\n")
+        else:
+            history = experiments.recorded(row.name)
+            results = row.judge(history)
+            everything += results
+            at_classroom += results
+            specs += [] if history is None else any_specs_of(history)
+            sections.append(_section(row, history, results))
         at_paper = experiments.recorded(row.name, "paper")
         if at_paper is not None:
             specs += any_specs_of(at_paper)
@@ -141,8 +144,10 @@ def _section(row: Row, history: "xr.Dataset | None", results: list[Result]) -> s
     head = f"## {row.name}\n\n{row.question} ({row.figure})\n"
     if history is not None or not row.arms():
         head += f"\n![{row.question}]({FIGURES}/{row.name}.png)\n"
-    table = markdown(results) if results else "No claims yet.\n"
-    return f"{head}\n{_provenance(row, history)}\n\n{table}"
+    blocks = [_provenance(row, history) + "\n", markdown(results)]
+    if row.table is not None and history is not None:
+        blocks.append(row.table(row.evidence(history)))
+    return "\n".join([head, *blocks])
 
 
 def _at_paper_size(row: Row, history: "xr.Dataset", results: list[Result]) -> str:

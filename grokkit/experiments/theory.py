@@ -8,7 +8,6 @@ import numpy as np
 
 from grokkit import theory
 from grokkit.experiments.claims import Claim
-from grokkit.experiments.judges import all_of
 from grokkit.experiments.row import Arms, Row, Size
 from grokkit.experiments.theory_inputs import always, change, constructed, row
 
@@ -292,11 +291,9 @@ ROW = Row(
             "theory/divergence",
             "B_gamma bounds the divergence from the oracle, and a small divergence gives B_gamma.",
             "Corollary 4.5; the converse is not claimed there",
-            all_of(
-                always("B_gamma implies KL <= delta_nec", _divergence),
-                constructed("KL <= delta_nec implies B_gamma", _divergence_converse),
-                always("KL < delta_suf implies B_gamma (corrected)", _divergence_corrected),
-            ),
+            always("B_gamma implies KL <= delta_nec", _divergence),
+            constructed("KL <= delta_nec implies B_gamma", _divergence_converse),
+            always("KL < delta_suf implies B_gamma (corrected)", _divergence_corrected),
             afterwards="inputs of the third part are drawn so that its premise is met",
         ),
         Claim(

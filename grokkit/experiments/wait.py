@@ -13,15 +13,17 @@ from grokkit.engine import RunSpec
 from grokkit.experiments.claims import Claim
 from grokkit.experiments.estimates import Measured
 from grokkit.experiments.evidence import Evidence
-from grokkit.experiments.headlines import FIVE, base, compare, controls, lies, structure
-from grokkit.experiments.judges import Judge, all_of
+from grokkit.experiments.headlines import FIVE, base, controls, structure
+from grokkit.experiments.judges import Judge
 from grokkit.experiments.quantities import (
     Quantity,
     added,
     change,
+    compare,
     exponent,
     found,
     grok,
+    lies,
     ratio,
     wait,
 )
@@ -119,11 +121,9 @@ ROW = Row(
             "With constant distractors, or with a KL prior, attention is right within 0.2 of the "
             "epochs to 95 %: most of the wait is spent learning to add.",
             "ours, by the least mass",
-            all_of(
-                *(
-                    share_found(arm, "attention is right by 0.2 of the epochs", at_most=0.2)
-                    for arm in ("constant", "KL 1", "random, KL 1", "unordered split, KL 1")
-                )
+            *(
+                share_found(arm, "attention is right by 0.2 of the epochs", at_most=0.2)
+                for arm in ("constant", "KL 1", "random, KL 1", "unordered split, KL 1")
             ),
         ),
         Claim(
@@ -144,10 +144,8 @@ ROW = Row(
             "when frozen attention would have groked: within a factor 1.35, while their sum "
             "overshoots by a fifth or more.",
             "ours: two circuits that are learned at once",
-            all_of(
-                lies(LARGER, "grok epoch over the later of the two at most 1.35", 0.9, 1.35),
-                lies(SUM, "grok epoch over their sum at most 0.83", at_most=1 / 1.2, null=1.0),
-            ),
+            lies(LARGER, "grok epoch over the later of the two at most 1.35", 0.9, 1.35),
+            lies(SUM, "grok epoch over their sum at most 0.83", at_most=1 / 1.2, null=1.0),
         ),
         Claim(
             "wait/adding-goes-as-1-over-decay",
@@ -181,25 +179,23 @@ ROW = Row(
             "frequencies and its weights shrink: from memorising to 95 % the Fourier concentration "
             "rises by a fifth or more, and the norms of MLP and embeddings fall by a tenth.",
             "Definition 4.2 and arXiv 2301.05217; ours",
-            all_of(
-                lies(
-                    change("frozen oracle", "fourier_concentration"),
-                    "Fourier concentration of the embeddings at least 1.2 x",
-                    at_least=1.2,
-                    null=1.0,
-                ),
-                lies(
-                    change("frozen oracle", "readout_size"),
-                    "norm of the MLP at most 0.9 x",
-                    at_most=0.9,
-                    null=1.0,
-                ),
-                lies(
-                    change("frozen oracle", "embedding_size"),
-                    "norm of the embeddings at most 0.9 x",
-                    at_most=0.9,
-                    null=1.0,
-                ),
+            lies(
+                change("frozen oracle", "fourier_concentration"),
+                "Fourier concentration of the embeddings at least 1.2 x",
+                at_least=1.2,
+                null=1.0,
+            ),
+            lies(
+                change("frozen oracle", "readout_size"),
+                "norm of the MLP at most 0.9 x",
+                at_most=0.9,
+                null=1.0,
+            ),
+            lies(
+                change("frozen oracle", "embedding_size"),
+                "norm of the embeddings at most 0.9 x",
+                at_most=0.9,
+                null=1.0,
             ),
         ),
         Claim(
@@ -208,20 +204,18 @@ ROW = Row(
             "to 3 the first part falls at least 4-fold, and from 0.1 to 3 the second changes by "
             "less than a half.",
             "Figure 3, (7); ours",
-            all_of(
-                compare(
-                    found("KL 0.01"),
-                    found("KL 3"),
-                    "the first part at 0.01 is at least 4 x that at 3",
-                    at_least=4.0,
-                ),
-                compare(
-                    added("KL 0.1"),
-                    added("KL 3"),
-                    "the second part at 0.1 is 0.67 to 1.5 x that at 3",
-                    at_least=2 / 3,
-                    at_most=1.5,
-                ),
+            compare(
+                found("KL 0.01"),
+                found("KL 3"),
+                "the first part at 0.01 is at least 4 x that at 3",
+                at_least=4.0,
+            ),
+            compare(
+                added("KL 0.1"),
+                added("KL 3"),
+                "the second part at 0.1 is 0.67 to 1.5 x that at 3",
+                at_least=2 / 3,
+                at_most=1.5,
             ),
         ),
         Claim(
