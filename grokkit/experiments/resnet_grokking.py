@@ -5,6 +5,11 @@ same glyphs in other cells, and so the same class; a network that pools over pla
 one for the other without any notion of number. Of the paper's test images 97 % have a twin
 in train, and at classroom size still more. So the control holds twins back together: what is
 answered there was not looked up.
+
+These runs come out again to the bit on one kind of processor only. The convolutions are added up
+in the order of the processor's vector instructions, and BatchNorm and Adam let a last bit grow
+fast: one machine, one code, seed 0, gives train losses at epoch 5 of 2.88 with AVX2, 2.80 with
+AVX and 2.93 with SSE4.1, and 0.1 % apart after one epoch. The recording has 2.78.
 """
 
 from grokkit.experiments.claims import Bounds, Claim, Part
