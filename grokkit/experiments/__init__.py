@@ -71,7 +71,6 @@ ROWS: Mapping[str, Row] = MappingProxyType(
             four_phases.ROW,
             norm_vs_structure.ROW,
             kl_acceleration.ROW,
-            kl_acceleration.LARGER,
             tickets.ROW,
             tickets.AGAIN,
             starvation_bound.ROW,

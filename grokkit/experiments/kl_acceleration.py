@@ -9,15 +9,12 @@ from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import (
     bounded,
     grok_ranks,
-    memorises,
-    never_groks,
     no_sooner,
     part,
     ratio,
     sooner,
     spread,
 )
-from grokkit.experiments.quantities import takes
 from grokkit.experiments.row import Arms, Row, Size
 from grokkit.experiments.settings import kl, slow, unordered
 from grokkit.experiments.times import Times
@@ -231,51 +228,6 @@ ROW = Row(
             sooner("KL 1", "Grokfast"),
             sooner("KL 1", "orthogonal gradient"),
             sooner("KL 1", "Muon"),
-        ),
-    ),
-)
-
-
-def larger(size: Size) -> Arms:
-    """At the size of the paper alone: the prior, what stands in for it, and no decay."""
-    if size != "paper":
-        return {}
-    base = slow(size)
-    # Stopped when the prior's networks have had 1.25 times the epochs that the slowest took.
-    short = kl(base).with_(epochs=4800)
-    return {
-        "KL 1": kl(base),
-        "noise on all": short.with_(penalty_gradient="noise-all"),
-        "shuffled on all": short.with_(penalty_gradient="shuffled-all"),
-        "decay 0": base.with_(weight_decay=0.0),
-    }
-
-
-LARGER = Row(
-    name="larger-table",
-    figure="Figures 1 and 3 at p 113, with our controls",
-    question="Do the controls say the same on a table seven times as large?",
-    setup=larger,
-    shares_recording_of=("kl-acceleration",),
-    seeds=(0, 1, 2),
-    claims=(
-        Claim(
-            "larger-table/content",
-            "At p 113, too, the prior helps by what it says: it takes at most 0.8 of the epochs "
-            "that noise of its norm, or its gradient with shuffled signs, takes on every array "
-            "that the penalty moves.",
-            "weak point 10; our control, like for like",
-            takes("KL 1", "noise on all", at_most=0.8),
-            takes("KL 1", "shuffled on all", at_most=0.8),
-            afterwards="the prior's own runs had been seen",
-        ),
-        Claim(
-            "larger-table/no-decay",
-            "At p 113, too, under AdamW without weight decay the wait does not end within 10,000 "
-            "epochs.",
-            "section 5.1; one optimizer",
-            memorises("decay 0"),
-            never_groks("decay 0", accuracy=0.95),
         ),
     ),
 )

@@ -37,15 +37,12 @@ def documents() -> tuple[str, str]:
     sections, everything, at_classroom = [], [], []
     specs: list[Spec] = []
     for row in experiments.ROWS.values():
-        if row.sizes == ("paper",):
-            sections.append(f"## {row.name}\n\n{row.question} ({row.figure})\n")
-        else:
-            history = experiments.recorded(row.name)
-            results = row.judge(history)
-            everything += results
-            at_classroom += results
-            specs += [] if history is None else any_specs_of(history)
-            sections.append(_section(row, history, results))
+        history = experiments.recorded(row.name)
+        results = row.judge(history)
+        everything += results
+        at_classroom += results
+        specs += [] if history is None else any_specs_of(history)
+        sections.append(_section(row, history, results))
         at_paper = experiments.recorded(row.name, "paper")
         if at_paper is not None:
             specs += any_specs_of(at_paper)

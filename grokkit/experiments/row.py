@@ -56,12 +56,6 @@ class Row:
     def __post_init__(self) -> None:
         object.__setattr__(self, "seeds", tuple(self.seeds))  # a list could not be hashed
 
-    @property
-    def sizes(self) -> tuple[Size, ...]:
-        """The sizes that it has runs of; all of them, where it trains none."""
-        trained = tuple(size for size in get_args(Size) if self.setup(size))
-        return trained or get_args(Size)
-
     def arms(
         self, size: Size = "classroom", seeds: Sequence[int] | None = None
     ) -> dict[str, list[Spec]]:

@@ -13,7 +13,7 @@ def could_be(outcome: bool | None) -> set[bool]:
     return {True, False} if outcome is None else {outcome}
 
 
-@pytest.mark.parametrize(("one", "other"), product(ANY, ANY))
+@pytest.mark.parametrize(("one", "other"), [*product(ANY, ANY)])
 def test_both_is_known_where_all_that_could_be_agrees(one: bool | None, other: bool | None):
     (found,) = both([one], [other])
     answers = {a and b for a, b in product(could_be(one), could_be(other))}

@@ -9,18 +9,12 @@ from grokkit.engine import load_weights
 from grokkit.engine.files import locate
 from grokkit.engine.ticket import load_ticket
 from grokkit.errors import SettingError
-from grokkit.experiments import Size
 from grokkit.runtime import any_specs_of
 
-NOT_YET = {"operators", "tickets-again", "polynomial-ceiling-factors", "larger-table"}
+NOT_YET = {"operators", "tickets-again", "polynomial-ceiling-factors"}
 """Rows whose claims stand and whose runs are still to come."""
 
-RECORDED = [
-    (name, size)
-    for name, row in experiments.ROWS.items()
-    for size in row.sizes
-    if name not in NOT_YET and row.arms(size) and (size == "classroom" or row.sizes == (size,))
-]
+RECORDED = [name for name in experiments.ROWS if name != "theory" and name not in NOT_YET]
 
 
 def files():
@@ -33,16 +27,14 @@ def test_no_file_is_above_600_kilobytes_and_all_are_below_16_megabytes():
     assert sum(sizes.values()) <= 16_000_000
 
 
-@pytest.mark.parametrize(("name", "size"), RECORDED)
-def test_every_row_is_recorded_whole_with_its_seeds_and_what_made_it(name: str, size: Size):
-    history = experiments.recorded(name, size)
+@pytest.mark.parametrize("name", RECORDED)
+def test_every_row_is_recorded_whole_with_its_seeds_and_what_made_it(name: str):
+    history = experiments.recorded(name)
     assert history is not None
     row = experiments.row(name)
-    assert set(any_specs_of(history)) == set(row.specs(size))
+    assert set(any_specs_of(history)) == set(row.specs())
     assert sorted(set(history.seed.values)) == list(row.seeds)
-    # A run of the paper's size takes minutes of a core: three seeds at least, and else five.
-    least = 3 if size == "paper" else 5
-    assert all(len(specs) >= least for specs in row.arms(size).values())
+    assert all(len(specs) >= 5 for specs in row.arms().values())
     assert {"grokkit", "torch", "python", "device", "seconds", "mantissa_bits"} <= set(
         history.attrs
     )
@@ -51,11 +43,7 @@ def test_every_row_is_recorded_whole_with_its_seeds_and_what_made_it(name: str, 
 
 @pytest.mark.slow
 def test_no_claim_goes_without_a_verdict():
-    verdicts = {
-        result.claim.id: result.verdict
-        for name, row in experiments.ROWS.items()
-        for result in experiments.claims(name, row.sizes[0])
-    }
+    verdicts = {result.claim.id: result.verdict for result in experiments.claims()}
     for name, verdict in verdicts.items():
         assert (verdict == "not run at this size") == (name.split("/")[0] in NOT_YET), name
     assert len(verdicts) == sum(len(row.claims) for row in experiments.ROWS.values())
