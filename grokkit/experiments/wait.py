@@ -7,6 +7,8 @@ what shortens it, and does it follow the 1/(rate x decay) law? The claims were w
 their runs.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from grokkit.engine import RunSpec
@@ -66,23 +68,19 @@ def share_found(arm: str, says: str, at_least: float = 0.0, at_most: float = 1.0
     return lies(ratio(found(arm), grok(arm)), f"{arm}: {says}", at_least, at_most)
 
 
-def larger_part(evidence: Evidence) -> Measured:
-    """The baseline's grok over the later of two epochs: attention right, frozen run's grok."""
-    mine = grok("baseline")(evidence).measured
-    looks, adds = found("baseline")(evidence).measured, grok("frozen oracle")(evidence).measured
-    both = Measured(np.maximum(looks.low, adds.low), np.maximum(looks.high, adds.high))
-    return mine / both
+def over_both(together: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Quantity:
+    """The baseline's grok over two epochs together: attention right, and a frozen run's grok."""
+
+    def quantity(evidence: Evidence) -> Measured:
+        looks, adds = (one(evidence).measured for one in (found("baseline"), grok("frozen oracle")))
+        both = Measured(together(looks.low, adds.low), together(looks.high, adds.high))
+        return grok("baseline")(evidence).measured / both
+
+    return quantity
 
 
-def sum_of_parts(evidence: Evidence) -> Measured:
-    """The baseline's grok over the sum of the same two epochs."""
-    mine = grok("baseline")(evidence).measured
-    looks, adds = found("baseline")(evidence).measured, grok("frozen oracle")(evidence).measured
-    return mine / Measured(looks.low + adds.low, looks.high + adds.high)
-
-
-LARGER: Quantity = larger_part
-SUM: Quantity = sum_of_parts
+LARGER, SUM = over_both(np.maximum), over_both(np.add)
+"""The grok over the later of the two, and over their sum."""
 
 AGAIN = tuple(range(15, 20))
 """Seeds whose runs ``structure`` has, and of which the sum had not been asked when claimed."""
