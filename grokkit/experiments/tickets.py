@@ -71,7 +71,7 @@ def keeps(evidence: Evidence, arm: str, holds: bool = True) -> Sequence[Part]:
 
 ROW = Row(
     name="tickets",
-    figure="Figure 4, section 6",
+    figure="Figure 4, section 6; at a sparsity that breaks the source: see tickets-again",
     question="Which ticket is inherited: the weights that matter, or where to look?",
     setup=setup,
     prepare=prepare,
@@ -80,7 +80,7 @@ ROW = Row(
             "tickets/bayesian-wins",
             "The Bayesian ticket groks no later than the lottery ticket.",
             "Figure 4; this mask, of sparsity 0.8, breaks the network that it was cut from: see "
-            "tickets-again",
+            "tickets-again/bayesian-wins",
             sooner("Bayesian", "lottery"),
         ),
         Claim(
