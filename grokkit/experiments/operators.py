@@ -10,11 +10,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from grokkit.experiments.claims import Claim
+from grokkit.experiments.claims import Bounds, Claim
 from grokkit.experiments.estimates import Measured
 from grokkit.experiments.evidence import Evidence
-from grokkit.experiments.judges import Judge
-from grokkit.experiments.quantities import lies
+from grokkit.experiments.judges import Judge, asks, spread
 from grokkit.experiments.row import Arms, Row, Size
 from grokkit.operators import RIVALS, contest_presets
 
@@ -81,8 +80,12 @@ def asked(
         bounds = f"at most {at_most:g}"
     else:
         bounds = f"at least {at_least:g}" if np.isinf(at_most) else f"{at_least:g} to {at_most:g}"
-    quantity = lambda evidence: Measured.of(number(evidence))  # noqa: E731
-    return lies(quantity, f"{says}, {bounds}", at_least, at_most, null)
+    return asks(
+        f"{says}, {bounds}",
+        lambda evidence: Measured.of(number(evidence)),
+        Bounds(at_least, at_most, null, rule="interval"),
+        lambda evidence: spread(number(evidence), ".4g"),
+    )
 
 
 def over(
