@@ -8,9 +8,11 @@ def negated(outcomes: Iterable[bool | None]) -> list[bool | None]:
     return [None if one is None else not one for one in outcomes]
 
 
-def both(one: Iterable[bool | None], other: Iterable[bool | None]) -> list[bool | None]:
+def both(one: Iterable[object], other: Iterable[object]) -> list[bool | None]:
     """Whether both are true: no where either is not, whatever is known of the other."""
-    pairs = [{a, b} for a, b in zip(one, other, strict=True)]
+    pairs = [
+        {None if a is None else bool(a) for a in pair} for pair in zip(one, other, strict=True)
+    ]
     return [False if False in pair else None if None in pair else True for pair in pairs]
 
 

@@ -190,39 +190,35 @@ CEILING = Row(
 )
 
 
-FACTORS = (43, 61)
-"""Primes modulo which x^2 + xy + y^2 is a product of two linear forms, as it is modulo 97: they
-are 1 modulo 3, and 47 is not."""
-
-
 def where_it_factors(size: Size) -> Arms:
-    """The form modulo such primes, with 0.7 of all pairs."""
-    arms = {f"p {p}": field(size, "x^2+xy+y^2", p=p, train_fraction=0.7) for p in FACTORS}
-    # Half of the epochs that the table of 47 has: one of 61 takes twice as long.
-    return {name: spec.with_(epochs=4000) for name, spec in arms.items()}
+    """The form modulo 43, where it is a product of two linear forms, with 0.7 of all pairs.
+
+    It is one modulo all primes that are 1 modulo 3, as the paper's 97 and 43 are; 47 is not.
+    """
+    return {"p 43": field(size, "x^2+xy+y^2", p=43, train_fraction=0.7).with_(epochs=4000)}
 
 
 FACTORED = Row(
     name="polynomial-ceiling-factors",
-    figure="arXiv 2504.03162: x^2 + xy + y^2 modulo primes like its own",
+    figure="arXiv 2504.03162: x^2 + xy + y^2 modulo a prime like its own",
     question="Is the form understood where it is a product of two linear forms?",
     setup=where_it_factors,
     claims=(
         Claim(
             "polynomial-ceiling-factors/never",
-            "That x^2 + xy + y^2 is not understood is not for want of factors: modulo 43 and 61, "
-            "where it is a product of two linear forms, it is memorised and stays below 0.95, with "
-            "0.7 of all pairs.",
+            "That x^2 + xy + y^2 is not understood is not for want of factors: modulo 43, where it "
+            "is a product of two linear forms, it is memorised and stays below 0.95 for 4,000 "
+            "epochs, with 0.7 of all pairs.",
             "arXiv 2504.03162, whose 97 it factors over",
-            memorises(*(f"p {p}" for p in FACTORS)),
-            never_groks(*(f"p {p}" for p in FACTORS), accuracy=0.95),
+            memorises("p 43"),
+            never_groks("p 43", accuracy=0.95),
         ),
         Claim(
             "polynomial-ceiling-factors/mirror-images",
-            "Modulo 43 and 61, too, what is right of it are the mirror images of train pairs, and "
-            "hardly anything else.",
+            "Modulo 43, too, what is right of it are the mirror images of train pairs, and hardly "
+            "anything else.",
             "ours: seen modulo 47",
-            *(by_mirror_images(f"p {p}") for p in FACTORS),
+            by_mirror_images("p 43"),
         ),
     ),
 )
