@@ -202,8 +202,8 @@ there = np.concatenate(
     ]
 )
 strong = measured["strong pull", "least mass"]
-print(f"least mass of the {len(there)} networks that groked: {there.min():.3f} or more")
-print(f"of the {len(strong)} strongly pulled ones:        {strong.max():.3f} or less")
+print(f"least mass of the {len(there)} networks that grokked: {there.min():.3f} or more")
+print(f"of the {len(strong)} strongly pulled ones:         {strong.max():.3f} or less")
 for claim in ("structure/least-mass", "structure/not-kl"):
     (one,) = [one for one in experiments.claims("structure") if one.claim.id == claim]
     print(f"\n{fill(one.claim.says, 90)}\n    -> {one.label}")
