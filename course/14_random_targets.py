@@ -287,10 +287,10 @@ beside("14 the better law of the heat equation", my_winner, min(scores, key=scor
 #
 # - **We know:** trained with the squared error a network answers with the mean, even where that hardly ever
 #   occurs. The likelihood brings the spread back. A Gaussian cannot bring back two peaks.
-# - **We do not know:** whether the factors are better than one covariance. On one seed of two systems, with
-#   short training, they were not.
-# - **What would change it:** five seeds, or longer training, in which the factors are better where the spread
-#   depends on the beginning.
+# - **We do not know:** whether the factors can be better than one covariance. They were not here, and on none
+#   of the five recorded systems clearly so.
+# - **What would change it:** longer training or more beginnings, with which the factors are clearly better, in
+#   five seeds, where the spread depends on the beginning.
 #
 # **Exercises:** [14 · Random targets](../exercises/14_random_targets.ipynb).
 #
