@@ -378,8 +378,8 @@ def test_another_shape_or_type_is_the_cause_whatever_the_case_says(got: Any, wan
         (30.0, 0.3, "a percentage"),
         (torch.tensor([0.7, 0.4]), [0.3, 0.6], "1 minus what is asked for"),
         ((3, math.inf), (2.6, math.inf), "It is rounded"),
-        (2.6, 3, "A whole number is asked for: round up."),
-        (3.4, 3, "A whole number is asked for: round down."),
+        (2.6, 3, "A whole number is asked for: rounded up"),
+        (3.4, 3, "A whole number is asked for: rounded down"),
         ((2.0, 5.0, math.inf), (5.0, math.inf, 2.0), "in another order"),
     ],
 )

@@ -5,7 +5,7 @@ import math
 import torch
 
 from grokkit.classroom.checks.common import distribution, parts
-from grokkit.classroom.checks.exercise import Ask, Exercise, Function, Value, but, each
+from grokkit.classroom.checks.exercise import Ask, Exercise, Function, Value, but, each, mistaken
 from grokkit.classroom.checks.expect import any_of, require
 
 # --- 2.1 a piece of evidence --------------------------------------------------------------
@@ -85,28 +85,30 @@ ex_2_2 = Exercise(
                 sequences, "A 0 in first place and a 0 in second place have entries of their own."
             ),
         },
-        mistakes={
-            'The "=" must come out as 0: divide each share by the last one of its own row.': any_of(
-                but(table_of, over=torch.ones_like),
-                but(table_of, over=lambda alpha: alpha[:, :1]),
-                but(table_of, over=lambda alpha: alpha[0, -1]),
-            ),
-            "These are ratios of evidence; a score is their logarithm.": but(
-                table_of, entry=torch.clone
-            ),
-            "The ratio is upside down: the share of the last token belongs below.": (
-                lambda *given: -table_of(*given)
-            ),
+        mistakes=mistaken(
+            table_of,
+            over={
+                'The "=" must come out as 0: divide each share by the last one of its own row.': (
+                    any_of(torch.ones_like, lambda alpha: alpha[:, :1], lambda alpha: alpha[0, -1])
+                )
+            },
+            entry={
+                "These are ratios of evidence; a score is their logarithm.": torch.clone,
+                "The ratio is upside down: the share of the last token belongs below.": (
+                    lambda ratio: -ratio.log()
+                ),
+            },
+        )
+        | {
             "A token that never stands at a position has no known score there: nan, not 0.": (
                 lambda *given: table_of(*given).nan_to_num(0)
-            ),
+            )
         },
     ),
     hints=(
         "Two shares of one sequence were divided by the same sum. In what does the sum cancel?",
         "log(alpha_j / alpha_q) is l_j - l_q, and l_q is to be 0: one entry for each position.",
-        "Begin with `torch.full((positions, vocabulary), torch.nan)`. The row is the position, "
-        "the column the token: one indexed assignment fills all, `table[rows, tokens] = ...`.",
+        "Begin with a table full of nan: one assignment fills all, `table[rows, tokens] = ...`.",
     ),
     afterword="So whoever sees attention sees every score, up to one constant.",
 )
@@ -154,20 +156,21 @@ ex_2_3 = Exercise(
                 cause="Both parts are above 0 here.",
             ),
         },
-        mistakes={
-            "The first part is log(1/m).": any_of(
-                but(split, first=torch.log), but(split, first=lambda mass: 1 - mass)
-            ),
-            "The second part is the whole KL: divide the attention on I* by its mass first.": but(
-                split, second=lambda on, mass, k: mean_log_ratio(on, 1, k)
-            ),
-            "The second part is the mean over I* of log((1/k) / (alpha_j / m)).": any_of(
-                but(split, second=lambda on, mass, k: mean_log_ratio(on, mass, 1)),
-                but(split, second=lambda on, mass, k: mean_log_ratio(on, mass, k) * k),
-                but(split, second=lambda on, mass, k: -mean_log_ratio(on, mass, k)),
-                but(split, second=lambda on, m, k: (on / m * (on / m * k).log()).sum()),
-            ),
-        },
+        mistakes=mistaken(
+            split,
+            first={"The first part is log(1/m).": any_of(torch.log, lambda mass: 1 - mass)},
+            second={
+                "The second part is the whole KL: divide the attention on I* by its mass first.": (
+                    lambda on, m, k: mean_log_ratio(on, 1, k)
+                ),
+                "The second part is the mean over I* of log((1/k) / (alpha_j / m)).": any_of(
+                    lambda on, m, k: mean_log_ratio(on, m, 1),
+                    lambda on, m, k: mean_log_ratio(on, m, k) * k,
+                    lambda on, m, k: -mean_log_ratio(on, m, k),
+                    lambda on, m, k: (on / m * (on / m * k).log()).sum(),
+                ),
+            },
+        ),
     ),
     hints=(
         "First the mass m on I*. The first part needs nothing else.",
@@ -245,8 +248,7 @@ ex_2_4 = Exercise(
     hints=(
         "If there is a table, exercise 2.2 finds it. What does it find if there is none?",
         "Read the table off, look the attention up in it again, and compare with what was given.",
-        "To break it: let the first position win where the two tokens are equal, and the second "
-        "where they differ. Can one table say both?",
+        "Let the first position win where the tokens are equal, and the second where they differ.",
     ),
     afterword="A query that changes from sequence to sequence can do it: lesson 08.",
 )
@@ -274,8 +276,7 @@ ex_2_5 = Exercise(
     ),
     hints=(
         "One head cannot. But 'they differ' is one of two things: 1 and 0, or 0 and 1.",
-        "A head that looks at the first position for 1 0 alone: which tokens must a 1 in first "
-        "place beat, and which must it lose to?",
+        "A head for 1 0 alone: what must a 1 in first place beat, and to what must it lose?",
         "Scores in steps of 10: a 0 in first place 0, a 0 in second place and the = 10, a 1 in "
         "first place 20, a 1 in second place 30.",
     ),

@@ -7,7 +7,7 @@ import torch
 
 from grokkit import theory
 from grokkit.classroom.checks.common import MATRIX_NORMS, distribution, parts, spectral
-from grokkit.classroom.checks.exercise import Ask, Exercise, Function, but, each, mistaken
+from grokkit.classroom.checks.exercise import Ask, Exercise, Function, each, mistaken
 from grokkit.classroom.checks.expect import any_of, as_array, numbers, require
 
 # --- 3.1 exchange one token ---------------------------------------------------------------
@@ -46,25 +46,24 @@ ex_3_1 = Exercise(
                 lambda h, *given: 2 * h - after(h, *given),
                 lambda h, a, v, b, w: after(h, b, w, a, v),
             ),
-            "The values are exchanged without their shares of attention.": (
-                lambda h, a, v, b, w: h - v + w
+            "Old and new token have their shares of attention, and the old one goes.": any_of(
+                lambda h, a, v, b, w: h - v + w, lambda h, a, v, b, w: h + b * w
             ),
-            "The old token is still in it: take it out of h first.": lambda h, a, v, b, w: (
-                h + b * w
-            ),
-            "Without the old token h is (1 - share) m: divide by that to get m.": any_of(
-                but(after, rest=lambda h, a, v: h - a * v),
-                but(after, rest=lambda h, a, v: (h - a * v) / a),
-            ),
-            "The others have what the new token leaves, 1 - new_share.": any_of(
-                but(after, left=lambda a, b: 1),
-                but(after, left=lambda a, b: 1 - a),
-                but(after, left=lambda a, b: (1 - a) ** 2 / (1 - b)),
-            ),
-            "h was taken for m: h has the old token in it, m is the centroid of all others.": (
-                but(after, rest=lambda h, a, v: h)
-            ),
-        },
+        }
+        | mistaken(
+            after,
+            rest={
+                "Without the old token h is (1 - share) m: divide by that to get m.": any_of(
+                    lambda h, a, v: h - a * v, lambda h, a, v: (h - a * v) / a
+                ),
+                "h was taken for m, the centroid of all others.": lambda h, a, v: h,
+            },
+            left={
+                "The others have what the new token leaves, 1 - new_share.": any_of(
+                    lambda a, b: 1, lambda a, b: 1 - a, lambda a, b: (1 - a) ** 2 / (1 - b)
+                )
+            },
+        ),
     ),
     hints=(
         "h is a mixture of two points: the old token, and the centroid m of all the others.",
@@ -110,18 +109,15 @@ ex_3_2 = Exercise(
         judge=meets,
         cases={
             "two sequences that satisfy the condition, and whose pooled vectors meet": each(
-                (0.2, 1.0), (0.45, 3.0)
-            ),
-            "for every gamma below one half and every separation": each(
-                (0.01, 50.0), (0.3, 0.001), lambda d: (d.one(0.05, 0.49), d.one(0.5, 5))
-            ),
+                *((0.2, 1.0), (0.45, 3.0), (0.01, 50.0), (0.3, 0.001)),
+                lambda d: (d.one(0.05, 0.49), d.one(0.5, 5)),
+            )
         },
     ),
     hints=(
         "Put h - h' of (14) to 0. What does it say about v - m and v' - m?",
         "They must point in the same direction. With m = 0: share * value = new_share * new_value.",
-        "Take two different shares, and any new_value that is long enough; the other value "
-        "follows. How long is long enough for the separation?",
+        "Take two different shares, and a new_value that is long enough: the other value follows.",
     ),
     afterword="No MLP of any size tells these two apart. grokkit.theory.collision() is one more.",
 )
@@ -162,9 +158,6 @@ ex_3_3 = Exercise(
                 lambda k, gamma: -math.log(gamma),
                 lambda k, gamma: math.log(k / gamma),
             ),
-            "Only one share is at gamma; the most comes with all of them there.": (
-                theory.delta_sufficient
-            ),
         },
     ),
     Function(
@@ -180,8 +173,7 @@ ex_3_3 = Exercise(
     hints=(
         "KL is a mean over I* of log((1/k) / alpha_j). For which alpha_j >= gamma is it largest?",
         "At alpha_j = gamma for all of them; what is left goes to the distractors.",
-        "To break the converse, let only one share fall below gamma: by less than gamma itself is "
-        "below 1/k. What should the other informative ones have, so that the KL is small?",
+        "Break it with one share below gamma, by less than gamma itself is below 1/k.",
     ),
     afterword="For a converse that holds see grokkit.theory.delta_sufficient.",
 )
@@ -210,11 +202,6 @@ def classified(d, wrong=False):
     if wrong:
         targets[2] = logits[2].argmin()
     return logits, targets, d.numbers(3, 6), d.numbers(6, 4), d.one(0.5, 2)
-
-
-def top_two(z, y):
-    best, second = z.topk(2, dim=1).values.T
-    return (best - second).min()
 
 
 def other_tokens(own, there, table):
@@ -254,23 +241,27 @@ ex_3_4 = Exercise(
                 lambda d: classified(d, wrong=True), "The third example has no margin."
             ),
         },
-        mistakes={
-            **mistaken(gamma_of, norm=MATRIX_NORMS),
-            "(27) needs the least margin.": any_of(
-                but(gamma_of, margin=lambda z, y: margins(z, y).mean()),
-                but(gamma_of, margin=lambda z, y: margins(z, y).max()),
-            ),
-            "c is sqrt(2) times the margin, (25).": but(gamma_of, c=1),
+        mistakes=mistaken(
+            gamma_of,
+            norm=MATRIX_NORMS,
+            margin={
+                "(27) needs the least margin.": any_of(
+                    lambda z, y: margins(z, y).mean(), lambda z, y: margins(z, y).max()
+                ),
+                "The margin is negative here, so the theorem asks for nothing: 0.": (
+                    lambda z, y: margins(z, y).min()
+                ),
+                "The margin is the right logit minus the best wrong one: errors must show in it.": (
+                    lambda z, y: z.topk(2, dim=1).values.diff().abs().min()
+                ),
+            },
+            c={"c is sqrt(2) times the margin, (25).": 1},
+        )
+        | {
             "Delta belongs below the fraction line.": any_of(
                 lambda z, y, w, u, delta: gamma_of(z, y, w, u, 1),
                 lambda z, y, w, u, delta: gamma_of(z, y, w, u, 1 / delta),
-            ),
-            "The margin is negative here, so the theorem asks for nothing: 0.": but(
-                gamma_of, margin=lambda z, y: margins(z, y).min()
-            ),
-            "The margin is the right logit minus the best wrong one: errors must show in it.": but(
-                gamma_of, margin=top_two
-            ),
+            )
         },
     ),
     Function(
@@ -287,26 +278,25 @@ ex_3_4 = Exercise(
                 cause="x' is x with any other token that stands at the position in some sequence.",
             ),
         },
-        mistakes={
-            "A sequence was paired with itself; the two must differ at the position.": but(
-                pair_mass, tried=lambda own, there, table: there
-            ),
-            "(27) is about the sum of the two shares.": any_of(
-                but(pair_mass, add=min), but(pair_mass, add=lambda a, b: (a + b) / 2)
-            ),
-            "A token was tried that stands there in no sequence.": but(
-                pair_mass, tried=lambda own, there, table: {*range(table.shape[1])} - {own}
-            ),
-            "x' keeps the rest of x, and need not be among the sequences.": among,
-        },
+        mistakes=mistaken(
+            pair_mass,
+            tried={
+                "A sequence was paired with itself; the two must differ at the position.": (
+                    lambda own, there, table: there
+                ),
+                "A token was tried that stands there in no sequence.": (
+                    lambda own, there, table: {*range(table.shape[1])} - {own}
+                ),
+            },
+            add={"(27) is about the sum of the two shares.": any_of(min, lambda a, b: (a + b) / 2)},
+        )
+        | {"x' keeps the rest of x, and need not be among the sequences.": among},
     ),
     hints=(
         "The best wrong logit: put -inf where the right one is (`scatter`), then take the maximum.",
-        "`torch.linalg.matrix_norm(W, 2)` is the largest singular value. The least margin "
-        "decides, and if it is negative gamma is 0 (`clamp`).",
+        "`torch.linalg.matrix_norm(W, 2)` is the largest singular value; a negative margin is 0.",
         "For the pairs: put each token that stands at the position into *all* sequences, look the "
-        "attention up again, and add it to that of the originals.",
-        "Leave out sequences that had this token already: those are no pairs.",
+        "attention up again, and add it to that of the originals that had another token there.",
     ),
     afterword="grokkit.diagnostics.separability measures all of it, with a Delta that is sharper.",
 )
@@ -337,20 +327,16 @@ ex_3_5 = Exercise(
         judge=looks_seldom,
         cases={
             "every pair is told apart by attention that seldom looks": each(
-                (2, 3, 0.3, 0.01), (3, 5, 0.2, 1e-6)
-            ),
-            "for every k, length and gamma": each(
-                *((1, 4, 0.9, 1e-3), (3, 3, 0.333, 1e-9), (2, 7, 0.4999, 1e-4)),
+                *((2, 3, 0.3, 0.01), (3, 5, 0.2, 1e-6), (1, 4, 0.9, 1e-3)),
+                *((3, 3, 0.333, 1e-9), (2, 7, 0.4999, 1e-4)),
                 lambda d: (2, 4, d.one(0.05, 0.49), 1e-5),
-            ),
+            )
         },
     ),
     hints=(
         "A bit that is turned is a 1 in one of the two sequences, and a 0 in the other.",
-        "So it is enough to look at ones: how much has a 1 if m of the informative bits are ones "
-        "and everything else is silent?",
-        "The share of a loud 1 is at least 1 / (k + the rest), where the rest is length times e^-s "
-        "for a score s. How large must s be for gamma?",
+        "So it is enough to look at ones: how much has a 1 if m bits are ones, the rest silent?",
+        "A 1 with the score s has at least 1 / (k + length e^-s). How large must s be for gamma?",
     ),
     afterword="The theorem's condition is about pairs; B_gamma is a convenient way to ensure it.",
 )

@@ -7,7 +7,7 @@ import torch
 
 from grokkit import theory
 from grokkit.classroom.checks.common import LOG_FITS, MATRIX_NORMS, least_squares, parts, spectral
-from grokkit.classroom.checks.exercise import Ask, Exercise, Function, Value, but, each, mistaken
+from grokkit.classroom.checks.exercise import Ask, Exercise, Function, Value, each, mistaken
 from grokkit.classroom.checks.expect import any_of, require
 
 # --- 4.1 with which power? ----------------------------------------------------------------
@@ -48,17 +48,18 @@ ex_4_1 = Exercise(
                 "Leave the record with the gradient 0 out; do not put a small number in its place.",
             ),
         },
-        mistakes={
-            **mistaken(power, fit=LOG_FITS),
-            "Records with an accuracy below 0.99 are in it.": any_of(
-                but(power, known=lambda accuracy: accuracy > 0),
-                but(power, known=lambda accuracy: accuracy > 0.98),
-            ),
-            "A record with an accuracy of exactly 0.99 counts as well.": any_of(
-                but(power, known=lambda accuracy: accuracy > 0.99),
-                but(power, known=lambda accuracy: accuracy == 1),
-            ),
-        },
+        mistakes=mistaken(
+            power,
+            fit=LOG_FITS,
+            known={
+                "Records with an accuracy below 0.99 are in it.": any_of(
+                    lambda accuracy: accuracy > 0, lambda accuracy: accuracy > 0.98
+                ),
+                "A record with an accuracy of exactly 0.99 counts as well.": any_of(
+                    lambda accuracy: accuracy > 0.99, lambda accuracy: accuracy == 1
+                ),
+            },
+        ),
     ),
     hints=(
         "Choose the records first: a bool array, two conditions joined with `&`.",
@@ -128,8 +129,7 @@ ex_4_2 = Exercise(
         },
     ),
     hints=(
-        "Subtract the right logit from all logits (`gather`), and take the right class out of "
-        "the sum: -inf in its place (`scatter`) has the exponential 0.",
+        "Subtract the right logit (`gather`); -inf in its place (`scatter`) has the exponential 0.",
         "`logsumexp` of that is s = log S, without overflow. What is left is log(1 + e^s).",
         "For s below 0 use `log1p`. For s above 0 write log(1 + e^s) as s + log(1 + e^-s).",
     ),
@@ -180,9 +180,6 @@ ex_4_3 = Exercise(
             "This is the gradient for the attention, not for the scores: the softmax is missing.": (
                 lambda a, v, g: v @ g
             ),
-            "g and v - h are vectors: take their dot product, not that of their lengths.": (
-                lambda a, v, g: reach(a, v) * g.norm()
-            ),
         },
     ),
     Function(
@@ -200,26 +197,24 @@ ex_4_3 = Exercise(
                 atol=0.0,
             ),
         },
-        mistakes={
-            **mistaken(bound, norm=MATRIX_NORMS),
-            "This is Pinsker's form, with sqrt(2 L); the linear one is sharper.": but(
-                bound, error=math.sqrt
-            ),
-            "1 - e^-L is replaced by L, which is near it for small losses only.": but(
-                bound, error=lambda loss: loss
-            ),
-            "sqrt(2) is missing: softmax - onehot has more than one entry.": but(bound, root=1),
-            "alpha_j is missing.": but(bound, reach=lambda a, v: offset(a, v).norm(dim=1)),
-            "h is missing: it is the length of v_j - h.": but(
-                bound, reach=lambda a, v: a * v.norm(dim=1)
-            ),
-        },
+        mistakes=mistaken(
+            bound,
+            norm=MATRIX_NORMS,
+            error={
+                "This is Pinsker's form, with sqrt(2 L); the linear one is sharper.": math.sqrt,
+                "1 - e^-L is replaced by L, which is near it for small losses only.": float,
+            },
+            root={"sqrt(2) is missing: softmax - onehot has more than one entry.": 1},
+            reach={
+                "alpha_j is missing.": lambda a, v: offset(a, v).norm(dim=1),
+                "h is missing: it is the length of v_j - h.": lambda a, v: a * v.norm(dim=1),
+            },
+        ),
     ),
     hints=(
         "More attention on j means less on all others: h moves from where it is towards v_j.",
         "dh/dl_j = alpha_j (v_j - h). Then take the dot product with g, for every position.",
-        "The bound replaces directions by lengths: alpha_j |v_j - h|, times L_f, times the "
-        "longest that softmax - onehot can be.",
+        "The bound has lengths: alpha_j |v_j - h|, L_f, the longest that softmax - onehot can be.",
         "sqrt(2) (1 - e^-L); `torch.expm1` keeps its digits for a small loss.",
     ),
     afterword="grokkit.theory.score_gradient_bound_linear is the same for whole batches.",
@@ -301,20 +296,21 @@ ex_4_5 = Exercise(
                 Ask((1e-12, 5), "1 - e^-L loses its digits: use expm1.", rtol=1e-4, atol=0.0),
             ]
         },
-        mistakes={
-            "The right class is missing: the error has -(1 - e^-L) there.": any_of(
-                but(ends, least=lambda c: 1 / (c - 1), most=1.0),
-                but(ends, least=lambda c: 1 / (c - 1)),
-            ),
-            "At the least the C - 1 wrong classes share evenly what the right one misses.": any_of(
-                *(but(ends, least=lambda c, n=n: n + 1 / c) for n in (0, 1)),
-                *(but(ends, least=lambda c, n=n: n) for n in (0, 1)),
-            ),
-            "This is Pinsker's, with the square root of the loss; both ends are linear.": but(
-                ends, wrong=math.sqrt
-            ),
-            "L stands where 1 - e^-L belongs.": but(ends, wrong=lambda loss: loss),
-        },
+        mistakes=mistaken(
+            ends,
+            least={
+                "The right class is missing: the error has -(1 - e^-L) there.": lambda c: (
+                    1 / (c - 1)
+                ),
+                "At the least C - 1 wrong classes share evenly what the right one misses.": any_of(
+                    lambda c: 1 + 1 / c, lambda c: 1 / c, lambda c: 0, lambda c: 1
+                ),
+            },
+            wrong={
+                "This is Pinsker's, with the root of the loss; both ends are linear.": math.sqrt,
+                "L stands where 1 - e^-L belongs.": float,
+            },
+        ),
     ),
     Function(
         "at_the_ends",
@@ -327,10 +323,8 @@ ex_4_5 = Exercise(
     ),
     hints=(
         "The right class has the probability e^-L. What does the error have at its place?",
-        "The other C - 1 classes share 1 - e^-L. When is the sum of squares of their shares least, "
-        "when largest?",
-        "For the logits: one wrong class alone needs z_0 - z_1 = -log(e^L - 1); with C - 1 equal "
-        "ones log(C - 1) is added.",
+        "The other C - 1 classes share 1 - e^-L. When is the sum of their squares least, or most?",
+        "One wrong class alone needs z_0 - z_1 = -log(e^L - 1); C - 1 equal ones log(C - 1) more.",
     ),
     afterword="So the error, unlike the attention's gradient, cannot starve before the loss does.",
 )

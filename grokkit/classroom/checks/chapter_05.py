@@ -21,9 +21,14 @@ def exact_steps(n, r, eta, w):
     return count
 
 
-def steps(n, r, eta, w, rate=lambda eta, w: math.log(1 - eta * w), rounded=math.ceil, least=0):
+def claimed(n, r, eta, w):
+    """(5)."""
+    return 2 / (eta * w) * math.log(n / r)
+
+
+def steps(n, r, eta, w, rounded=math.ceil, least=0):
     """By logarithms, where the norm is not there already."""
-    return rounded(math.log(r / n) / rate(eta, w)) if n > r or least is None else least
+    return rounded(math.log(r / n) / math.log(1 - eta * w)) if n > r or least is None else least
 
 
 ex_5_1 = Exercise(
@@ -38,40 +43,36 @@ ex_5_1 = Exercise(
             "a step that is needed in part is needed": each(
                 (10.0, 5.2, 0.2, 0.5),
                 lambda d: (d.one(20, 40), d.one(4, 9), 0.1, d.one(0.2, 0.9)),
-                cause="Round up: 0.9^6 is 0.53 and 0.9^7 is 0.48, so 0.52 takes seven steps.",
+                cause="Round up: before the last step the norm is still above r_max.",
             ),
             "a norm that equals r_max, or is below it, is there": each(
                 *((4.0, 1.0, 1.0, 0.5), (3.0, 3.0, 1.0, 0.5), (3.0, 5.0, 0.1, 0.1)),
                 cause="No step is needed once the norm is r_max or less.",
             ),
         },
-        mistakes={
-            "With a norm *equal* to r_max it is there: is there a + 1 in place of rounding?": (
-                but(steps, rounded=lambda t: math.floor(t) + 1)
-            ),
+        mistakes=mistaken(
+            steps,
+            rounded={
+                "With a norm *equal* to r_max it is there: a + 1 is no rounding up.": (
+                    lambda t: math.floor(t) + 1
+                ),
+                "Round up: the norm may still be above r_max.": any_of(round, math.floor),
+            },
+            least={"A number of steps is not negative.": None},
+        )
+        | {
             "This is (5); pure decay takes half of it.": any_of(
-                *(
-                    but(steps, rate=lambda eta, w: -eta * w / 2, rounded=rounded)
-                    for rounded in (float, math.ceil, math.floor)
-                )
+                claimed, lambda *given: math.ceil(claimed(*given))
             ),
             "log(1 - a) is not -a: the norm is multiplied with 1 - a at each step.": any_of(
-                but(steps, rate=lambda eta, w: -eta * w),
-                but(steps, rate=lambda eta, w: -eta * w, rounded=float),
+                lambda *given: claimed(*given) / 2, lambda *given: math.ceil(claimed(*given) / 2)
             ),
             "The share lost at each step is a = eta * w.": any_of(
-                but(steps, rate=lambda eta, w: math.log(1 - w)),
-                but(steps, rate=lambda eta, w: math.log(1 - eta)),
-            ),
-            "It is not rounded up; the norm may still be above r_max then.": any_of(
-                but(steps, rounded=round), but(steps, rounded=math.floor)
+                lambda n, r, eta, w: steps(n, r, 1, w), lambda n, r, eta, w: steps(n, r, eta, 1)
             ),
             "Decay multiplies what is there: the smaller the norm, the less it loses.": any_of(
                 lambda n, r, eta, w: math.ceil((n - r) / (eta * w * n)),
                 lambda n, r, eta, w: math.ceil((n - r) / (eta * w)),
-            ),
-            "A number of steps is not negative.": any_of(
-                but(steps, least=None), but(steps, rate=lambda eta, w: -math.log(1 - eta * w))
             ),
         },
     ),
@@ -128,22 +129,23 @@ ex_5_2 = Exercise(
                 "Their norm is 0 and no factor helps: leave them. A division by 0 makes nan.",
             ),
         },
-        mistakes={
-            "Each parameter is scaled to the radius by itself; it is their joint norm.": each_alone,
-            "Parameters that are not held were scaled as well.": but(
-                hold, scaled=lambda weights, names: weights
-            ),
-            "All parameters count in the norm; only those that are held should.": but(
-                hold, seen=lambda weights, names: weights
-            ),
-            **mistaken(hold, norm=JOINT_NORMS),
-            "The factor is the radius over the norm.": any_of(
-                but(hold, factor=lambda r, n: n / r), but(hold, factor=lambda r, n: 1 / n)
-            ),
-            "A norm below the radius was left as it is. To hold a norm is more than to limit it.": (
-                but(hold, factor=lambda r, n: min(1, r / n))
-            ),
-        },
+        mistakes=mistaken(
+            hold,
+            scaled={
+                "Parameters that are not held were scaled as well.": lambda weights, _: weights
+            },
+            seen={"Only parameters that are held count in the norm.": lambda weights, _: weights},
+            norm=JOINT_NORMS,
+            factor={
+                "The factor is the radius over the norm.": any_of(
+                    lambda r, n: n / r, lambda r, n: 1 / n
+                ),
+                "A norm below the radius was left as it is: to hold it is more than to limit it.": (
+                    lambda r, n: min(1, r / n)
+                ),
+            },
+        )
+        | {"Each parameter is scaled to the radius by itself; it is their joint norm.": each_alone},
     ),
     hints=(
         "The joint norm: the square root of the sum of all squares, of all held parameters.",
@@ -181,13 +183,11 @@ ex_5_3 = Exercise(
         "growing_step",
         judge=grows,
         cases={
-            "after the step the norm is larger, and the step hardly longer than necessary": Ask(
-                lambda d: (d.numbers(2, 3), 0.1, 0.5)
-            ),
-            "for any weights, learning rate and decay": each(
+            "after the step the norm is larger, and the step hardly longer than necessary": each(
+                lambda d: (d.numbers(2, 3), 0.1, 0.5),
                 lambda d: (0.01 * d.numbers(2, 3), 0.001, 3.0),
                 lambda d: (30 * d.numbers(4, 2), 0.5, 0.2),
-            ),
+            )
         },
     ),
     hints=(
@@ -201,16 +201,16 @@ ex_5_3 = Exercise(
 # --- 5.4 predict, then measure ------------------------------------------------------------
 
 
-def prediction(n, r, eta, w, b, floor=lambda eta, w, b: b / w):
+def prediction(n, r, eta, w, b):
     """(5), earliest and latest."""
-    bracket = theory.plateau_bracket(n, r, eta * w, floor(eta, w, b))
-    return 2 / (eta * w) * math.log(n / r), *map(float, bracket)
+    bracket = theory.plateau_bracket(n, r, eta * w, b / w)
+    return claimed(n, r, eta, w), *map(float, bracket)
 
 
 def shifted(n, r, eta, w, b, start=1, rate=lambda a: math.log(1 - a)):
     """The same, with the first norm shifted by `start` floors."""
     ends = [math.log((r + f) / (n + start * f)) / rate(eta * w) for f in (b / w, -b / w)]
-    return 2 / (eta * w) * math.log(n / r), *ends
+    return claimed(n, r, eta, w), *ends
 
 
 def first(norms, r, there=lambda n, r: n <= r):
@@ -237,20 +237,21 @@ ex_5_4 = Exercise(
                 cause="Opposing steps hold the norm at the floor for ever: the latest is math.inf.",
             ),
         },
-        mistakes={
-            "log(1 - a) is not -a: in earliest and latest each step multiplies with 1 - a.": but(
-                shifted, rate=lambda a: -a
-            ),
+        mistakes=mistaken(
+            shifted,
+            rate={"log(1 - a) is not -a: each step multiplies with 1 - a.": lambda a: -a},
+            start={"Both norms are shifted by the floor, not only the goal.": 0},
+        )
+        | {
             "(5) has the factor 2 in front, and it alone has.": any_of(
                 lambda *given: np.multiply(prediction(*given), (0.5, 1, 1)),
                 lambda *given: np.multiply(prediction(*given), (1, 2, 2)),
             ),
             "The floor is B / w.": any_of(
-                but(prediction, floor=lambda eta, w, b: b),
-                but(prediction, floor=lambda eta, w, b: b * w),
-                but(prediction, floor=lambda eta, w, b: b * eta / w),
+                lambda n, r, eta, w, b: prediction(n, r, eta, w, b * w),
+                lambda n, r, eta, w, b: prediction(n, r, eta, w, b * w**2),
+                lambda n, r, eta, w, b: prediction(n, r, eta, w, b * eta),
             ),
-            "Both norms are shifted by the floor, not only the goal.": but(shifted, start=0),
         },
     ),
     Function(
@@ -327,12 +328,10 @@ ex_5_5 = Exercise(
             "the norm stays and the weights turn by a right angle": each(
                 lambda d: to_turn(d, (2, 3), 0.1, 0.5, 3.0),
                 lambda d: to_turn(d, (1, 2), 0.05, 1.0, 1.2),
-            ),
-            "for any learning rate, decay and longest step": each(
                 lambda d: to_turn(d, (3, 3), 0.5, 1.0, 1.15),
                 lambda d: to_turn(d, (2, 2), 0.01, 2.0, 5.0),
                 (torch.tensor([[0.0, 2.0]]), 0.1, 1.0, 4.0),
-            ),
+            )
         },
     ),
     hints=(

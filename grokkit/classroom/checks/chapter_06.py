@@ -11,7 +11,7 @@ from grokkit.classroom.checks.common import (
     least_squares,
     tensors,
 )
-from grokkit.classroom.checks.exercise import Ask, Exercise, Function, but, each, mistaken
+from grokkit.classroom.checks.exercise import Ask, Exercise, Function, each, mistaken
 from grokkit.classroom.checks.expect import any_of, expect, numbers, require
 from grokkit.theory import pl_constant_claimed
 
@@ -45,27 +45,27 @@ ex_6_1 = Exercise(
                 cause="Each score is in one example, one Nth of the mean.",
             ),
         },
-        mistakes={
-            "Attention is the softmax of the scores over the positions of each row.": any_of(
-                but(pull, attention=lambda s: s.softmax(dim=0)),
-                but(pull, attention=lambda s: s),
-                but(pull, attention=torch.exp),
-            ),
+        mistakes=mistaken(
+            pull,
+            attention={
+                "Attention is the softmax of the scores over the positions of each row.": any_of(
+                    lambda s: s.softmax(dim=0), lambda s: s, torch.exp
+                )
+            },
+            n={
+                "The mean is over the N examples: divide by N alone.": any_of(
+                    lambda s: 1, lambda s: s.shape[1], torch.numel
+                )
+            },
+        )
+        | {
             "This is the derivative with respect to the attention: the softmax is missing.": (
                 lambda s, o, b: -b * o / s.softmax(1) / len(s)
             ),
             "Half is missing: log alpha_j is a score minus the logarithm of a sum of all e^l.": (
                 lambda s, o, b: -b * o / len(s)
             ),
-            "The oracle is not uniform on I*: take the one that is given, row by row.": (
-                lambda s, o, b: pull(s, (o > 0) / (o > 0).sum(dim=1, keepdim=True), b)
-            ),
             "The strength beta is missing.": lambda s, o, b: pull(s, o, 1),
-            "The mean is over the N examples: divide by N alone.": any_of(
-                but(pull, n=lambda s: 1),
-                but(pull, n=lambda s: len(s.T)),
-                but(pull, n=torch.numel),
-            ),
         },
     ),
     hints=(
@@ -170,8 +170,7 @@ ex_6_2 = Exercise(
         },
     ),
     hints=(
-        "`torch.Generator().manual_seed(step)` makes numbers that depend on the step alone; hand "
-        "it to `torch.randn` as `generator`.",
+        "`torch.randn(shape, generator=torch.Generator().manual_seed(step))` depends on the step.",
         "A random matrix has some norm of its own. Divide by it, and multiply with the gradient's.",
         "Signs: random numbers 0 or 1, times 2, minus 1; made from the seed alone.",
     ),
@@ -215,13 +214,7 @@ ex_6_3 = Exercise(
         judge=breaks_near,
         cases={
             "near a sparse oracle no constant holds": each(
-                *(
-                    (2, 5, 1.0, 0.5),
-                    (3, 7, 0.02, 0.5),
-                    (2, 9, 1.0, 0.002),
-                    (1, 4, 0.05, 0.01),
-                    (1, 3, 50.0, 5.0),
-                ),
+                *((2, 5, 1.0, 0.5), (3, 7, 0.02, 0.5), (1, 3, 50.0, 5.0)),
                 *((1, 2, 3e-7, 0.5), (3, 4, 5.0, 2e-8)),
                 lambda d: (2, 6, d.one(1e-4, 3), d.one(0.001, 1)),
             )
@@ -287,16 +280,16 @@ ex_6_4 = Exercise(
                 records, lambda d: records(d, 5.0), cause="Earlier records follow another law."
             ),
         },
-        mistakes={
-            **mistaken(late, fit=LOG_FITS),
-            "All records are used; take those with times >= since.": but(
-                late, kept=lambda times, since: times > 0
-            ),
-            "`since` is a time, not a number of records.": but(
-                late, kept=lambda times, since: np.arange(len(times)) >= int(since)
-            ),
-            "The record at `since` itself is left out.": but(late, kept=np.greater),
-        },
+        mistakes=mistaken(
+            late,
+            fit=LOG_FITS,
+            kept={
+                "All records are used; take those with times >= since.": lambda times, since: (
+                    times > 0
+                ),
+                "The record at `since` itself is left out.": np.greater,
+            },
+        ),
     ),
     Function(
         "inverse_law",
@@ -307,24 +300,25 @@ ex_6_4 = Exercise(
             ),
             "R^2 compares what the line misses with what the mean misses": Ask(arms),
         },
-        mistakes={
-            **mistaken(line, fit=FITS),
-            "The line is drawn over beta; the law is a line over 1/beta.": but(line, x=np.positive),
-            "R^2 is 1 minus the squares that the line misses over those that the mean misses.": (
-                any_of(
-                    but(line, r2=lambda missed, spread, epochs: missed / spread),
-                    but(line, r2=lambda missed, spread, epochs: 1 - missed / (epochs**2).sum()),
-                    but(line, r2=lambda missed, spread, epochs: np.sqrt(1 - missed / spread)),
+        mistakes=mistaken(
+            line,
+            fit=FITS,
+            x={"The line is drawn over beta; the law is a line over 1/beta.": np.positive},
+            r2={
+                "R^2 is 1 minus what the line misses over what the mean misses, squared.": (
+                    any_of(
+                        lambda missed, spread, epochs: missed / spread,
+                        lambda missed, spread, epochs: 1 - missed / (epochs**2).sum(),
+                        lambda missed, spread, epochs: np.sqrt(1 - missed / spread),
+                    )
                 )
-            ),
-        },
+            },
+        ),
     ),
     hints=(
-        "log D = log C - r log t is a straight line over log t. `numpy.polyfit(x, y, 1)` gives "
-        "its slope first, then where it begins.",
+        "log D = log C - r log t is a line over log t; `numpy.polyfit` gives its slope first.",
         "Over x = 1/beta the law is a straight line: its value at x = 0 is the floor.",
-        "R^2: square epochs minus line, and sum; square epochs minus their mean, and sum; 1 minus "
-        "the first over the second.",
+        "R^2: sum the squares of epochs minus line, and of epochs minus mean; 1 minus their ratio.",
     ),
     afterword="A law that a fit cannot refute has not been tested: try leaving out one point.",
 )
@@ -351,22 +345,19 @@ ex_6_5 = Exercise(
         "blind_pull",
         judge=is_blind,
         cases={
-            "as long as the pull, at a right angle to it, with the sum 0": each(
-                lambda d: (pull(*batch(d, 1)),), lambda d: (pull(*batch(d, 4)),)
-            ),
-            "for any pull": each(
+            "as long as any pull, at a right angle to it, with the sum 0": each(
+                lambda d: (pull(*batch(d, 1)),),
+                lambda d: (pull(*batch(d, 4)),),
                 (torch.tensor([[2.0, -1.0, -1.0], [0.0, 0.0, 0.0], [1.0, -1.0, 0.0]]),),
                 (torch.tensor([[0.0, 3.0, -3.0], [-1.0, -1.0, 2.0], [-1.0, 2.0, -1.0]]),),
                 (torch.eye(4, dtype=torch.float64) - 0.25,),
-            ),
+            )
         },
     ),
     hints=(
         "Begin with any direction that is not the pull's own, in each row.",
-        "Take its mean off: then it sums to 0. Take off what lies along the pull, (x . u) u with u "
-        "of length 1: then it is at a right angle, and still sums to 0. Why?",
-        "Give it the length of the pull; mind rows that are 0, and starting directions that happen "
-        "to lie along the pull.",
+        "Take its mean off, then what lies along the pull, (x . u) u. Why does it still sum to 0?",
+        "Give it the length of the pull; mind rows that are 0, and directions along the pull.",
     ),
     afterword="Compare it with noise: noise has, in few dimensions, quite some of the direction.",
 )

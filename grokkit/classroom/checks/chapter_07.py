@@ -5,7 +5,7 @@ from itertools import pairwise
 import torch
 
 from grokkit.classroom.checks.common import JOINT_NORMS, drawn_from, joint, tensors
-from grokkit.classroom.checks.exercise import Ask, Exercise, Function, but, each, mistaken
+from grokkit.classroom.checks.exercise import Ask, Exercise, Function, each, mistaken
 from grokkit.classroom.checks.expect import any_of, expect, require
 
 # --- 7.1 a mask that keeps its word -------------------------------------------------------
@@ -19,9 +19,7 @@ def keeps_its_word(given, weights, sparsity):
         require(set(made.flatten().tolist()) <= {0, 1}, asked, made)
         kept, size, n = made.bool(), matrices[name].abs(), made.numel()
         gone, wanted = int((~kept).sum()), round(sparsity * n)
-        cause = (
-            "Each matrix loses its own share. Sort places and count: a limit cuts equal weights."
-        )
+        cause = "Each matrix loses its own share. Sort places: a limit cuts equal weights."
         if gone == n - wanted:
             cause = "The share is what goes, and the mask is true where an entry stays."
         elif gone == int(sparsity * n):
@@ -63,8 +61,7 @@ ex_7_1 = Exercise(
     hints=(
         "Count first: how many entries of this matrix are to go? `round(share * number)`.",
         "`argsort` gives *places*, smallest first, and decides between equal values by itself.",
-        "Begin with a flat mask of True, set the first so many places to False, and give it the "
-        "matrix's shape with `.view`.",
+        "Set the first so many places of a flat mask to False; `.view` gives it its shape.",
     ),
     afterword="In grokkit: grokkit.tickets.prune(spec, weights, Pruning(sparsity=0.8)).",
 )
@@ -85,12 +82,9 @@ def ticket(d):
 
 
 def keeps_counts(given, kept, seed):
-    counts = (
-        {name: int(one.sum()) for name, one in m.items()} for m in (tensors(given, kept), kept)
-    )
-    expect(
-        *counts, cause="Each matrix keeps as many as before: shuffle its own mask, toss no coins."
-    )
+    cause = "Each matrix keeps as many as before: shuffle its own mask, toss no coins."
+    counts = [[int(m.sum()) for m in one.values()] for one in (tensors(given, kept), kept)]
+    expect(*counts, cause=cause)
 
 
 def is_shuffled(given, kept, seed):
@@ -134,10 +128,8 @@ ex_7_2 = Exercise(
     ),
     hints=(
         "A float times a bool: the entry stays, or becomes 0. Names that the mask lacks stay.",
-        "As many entries, other places: shuffle the mask itself. `torch.randperm(n, generator=g)` "
-        "is a random order of n places.",
-        "Flatten the mask, take its entries in the random order, give it its shape back. "
-        "`torch.Generator().manual_seed(seed)` makes g.",
+        "Shuffle the mask itself: `torch.randperm(n, generator=g)` is a random order of n places.",
+        "Of the flat mask, in its shape again. `torch.Generator().manual_seed(seed)` makes g.",
     ),
     afterword="In grokkit: grokkit.tickets.shuffled(ticket, seed).",
 )
@@ -149,24 +141,17 @@ def plain(given, kept):
     return given
 
 
+def clipped(longest, norm):
+    return min(1.0, longest / norm)
+
+
 def step(
-    weights,
-    gradients,
-    kept,
-    eta,
-    w,
-    longest,
-    seen=masked,
-    measured=masked,
-    norm=lambda parts: joint(parts).item(),
-    clip=lambda longest, norm: min(1.0, longest / norm),
-    decay=lambda eta, w: eta * w,
-    after=masked,
+    weights, gradients, kept, eta, w, c, measured=masked, norm=joint, clip=clipped, after=masked
 ):
-    """A masked step: the gradient as it is seen, measured and clipped, decay, the mask after."""
-    factor = eta * clip(longest, norm([*measured(gradients, kept).values()]))
-    used, left = seen(gradients, kept), 1 - decay(eta, w)
-    return after({name: left * weights[name] - factor * used[name] for name in weights}, kept)
+    """A masked step: what is measured is clipped, and the weights are masked after."""
+    left, factor = 1 - eta * w, eta * clip(c, norm([*measured(gradients, kept).values()]))
+    moved = {name: left * weights[name] - factor * gradients[name] for name in weights}
+    return after(moved, kept)
 
 
 def each_alone(weights, gradients, kept, *rest):
@@ -213,38 +198,33 @@ ex_7_3 = Exercise(
                 cause="Only living weights and b_1 are in the norm.",
             ),
         },
-        mistakes={
-            "It is not clipped: the norm is longer than c.": but(step, clip=lambda c, norm: 1.0),
-            "A gradient that is shorter than c is scaled up: the factor is at most 1.": but(
-                step, clip=lambda c, norm: c / norm
-            ),
+        mistakes=mistaken(
+            step,
+            clip={
+                "It is not clipped: the norm is longer than c.": lambda c, norm: 1.0,
+                "A gradient that is shorter than c is scaled up.": lambda c, norm: c / norm,
+            },
+            norm=JOINT_NORMS,
+            after={"Mask the weights after the step: pruned ones need not be 0 before.": plain},
+            measured={"Pruned weights are in the norm. Mask the gradient first.": plain},
+        )
+        | {
             "Each parameter is clipped by its own norm; it is that of all gradients together.": (
                 each_alone
             ),
-            **mistaken(step, norm=JOINT_NORMS),
             "The step goes uphill: subtract the gradient.": lambda weights, gradients, *rest: step(
                 weights, {name: -one for name, one in gradients.items()}, *rest
             ),
             "The weights decay by eta times w.": any_of(
-                but(step, decay=lambda eta, w: 0), but(step, decay=lambda eta, w: w)
-            ),
-            "Mask the gradient before the step, and the weights after it.": any_of(
-                but(step, after=plain),
-                lambda w, g, kept, *rest: step(
-                    masked(w, kept), g, kept, *rest, seen=plain, after=plain
-                ),
-            ),
-            "The pruned weights' gradients are in the norm. Mask the gradient first.": but(
-                step, measured=plain
+                lambda weights, g, kept, eta, w, c: step(weights, g, kept, eta, 0, c),
+                lambda weights, g, kept, eta, w, c: step(weights, g, kept, eta, w / eta, c),
             ),
         },
     ),
     hints=(
         "What must not be seen has to go before anybody looks: mask the gradient first.",
-        "The norm of all gradients together is the norm of their norms, those without a mask "
-        "among them.",
-        "Clip only what is longer than c; the decay is not clipped. At the end mask the weights: "
-        "one that was pruned before the first step may not be 0 yet.",
+        "The norm of all gradients is the norm of their norms, those without a mask among them.",
+        "Clip only what is longer than c, not the decay. At the end mask the weights.",
     ),
     afterword="In grokkit a ticket masks the gradient before every step, and the weights after.",
 )
@@ -299,19 +279,16 @@ ex_7_4 = Exercise(
         judge=is_smallest,
         cases={
             "it is the same function, and the unit's incoming weights are the smallest": each(
-                lambda d: (*network(d), 1), lambda d: (*network(d), 3), lambda d: (*network(d), 0)
-            ),
-            "whatever the size of the weights": each(
+                *(lambda d, unit=unit: (*network(d), unit) for unit in (1, 3, 0)),
                 *(lambda d, scale=scale: (*network(d, scale), 2) for scale in (5.0, 0.1)),
                 *((*UNEVEN, unit) for unit in (0, 1)),
-            ),
+            )
         },
     ),
     hints=(
         "Multiply what goes into a ReLU with s > 0. What comes out?",
         "So scale the unit's column of W_1 *and its bias* by s, and its row of W_2 by 1/s.",
-        "How small must s be? The largest entry of the column times s is to be below the "
-        "smallest entry of all other columns, by absolute value.",
+        "The largest entry of the column times s is to be below the smallest one of all others.",
     ),
     afterword="Weight decay ends such a disguise: it prefers both sides of a unit equally long.",
 )
@@ -343,8 +320,7 @@ ex_7_5 = Exercise(
     ),
     hints=(
         "Every unit may have a factor of its own, as in 7.4.",
-        "Which factor must the second unit have, so that its least entry is above the largest of "
-        "the first?",
+        "With which factor is the second unit's least entry above the largest of the first?",
         "Keep the largest entry so far; a unit's factor is twice that, over its own least entry.",
     ),
     afterword="Try it on a trained network: its accuracy under such a mask is what you make it.",

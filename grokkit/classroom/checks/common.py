@@ -35,7 +35,7 @@ def parts(given: Any, shapes: Sequence[Sequence[int]], asked: str) -> list[np.nd
     return made
 
 
-def tensors(given: Any, like: Mapping[str, torch.Tensor], *inputs: Any) -> dict[str, torch.Tensor]:
+def tensors(given: Any, like: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     """A dict of tensors that came back, in float64, with the names, shapes and order of ``like``.
 
     Raises:

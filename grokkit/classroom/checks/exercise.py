@@ -37,7 +37,7 @@ from grokkit.classroom.checks.learner import Call, LearnerError, Recorded, of_le
 from grokkit.classroom.checks.outcome import CheckFailed, Result, mode
 from grokkit.classroom.checks.shown import Hints, Solution
 
-Judge = Callable[..., None]
+Judge = Callable[..., Any]
 """Given what came back and the inputs, it raises :class:`~grokkit.classroom.checks.expect.Wrong`
 (by ``require`` or ``expect``) if something is wrong."""
 

@@ -385,7 +385,7 @@ def _slip(got: Any, want: Any, rtol: float, atol: float) -> str:
     if b.dtype.kind in "iu" and np.any(a != np.round(a)):
         for way, rounded in (("up", np.ceil), ("down", np.floor)):
             if np.array_equal(rounded(a), b):
-                return f"A whole number is asked for: round {way}."
+                return f"A whole number is asked for: rounded {way} this one is right."
     if b.dtype.kind != "f":
         return ""
     for sentence, slips in _SLIPS.items():
