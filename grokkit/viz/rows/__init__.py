@@ -34,6 +34,7 @@ FIGURES: Mapping[str, Callable[[Row, Present], Picture]] = MappingProxyType(
         "med-tracking": panels.med_tracking_figure,
         "polynomial-ceiling": panels.accuracies_figure,
         "polynomial-ceiling-again": panels.accuracies_figure,
+        "polynomial-ceiling-factors": panels.accuracies_figure,
         "depth": panels.accuracies_figure,
         "four-phases": special.four_phases_figure,
         "starvation-bound": special.starvation_bound_figure,
