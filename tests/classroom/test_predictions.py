@@ -15,7 +15,7 @@ def _own_folder(tmp_path, monkeypatch):
 
 def test_an_empty_prediction_runs_and_leaves_no_file():
     shown = beside("when", None, 1125, "epochs")
-    assert repr(shown) == "when: no prediction; measured 1125 epochs"
+    assert repr(shown) == "when:\n  no prediction; measured 1125 epochs"
     assert "no prediction yet" in shown._repr_html_()
     assert not FILE.exists() and kept() == {}
 
