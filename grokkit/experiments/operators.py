@@ -24,17 +24,18 @@ SCOUTED = (
 """What had been seen when the claims were written."""
 
 TOO_WIDE = (
-    "its runs showed that our MNO's law is too wide, for its nugget has no time to fall: see the note "
-    "below the verdicts"
+    "its runs showed that our MNO's law is too wide, for its nugget has no time to fall: see the "
+    "note below the verdicts"
 )
 """Why the verdicts on the MNO's law are verdicts on this training of it."""
 
-NOTE = """**The MNO is handicapped here.** Its nugget is one number that begins at the variance of the
-targets, and in the 400 steps of a contest Adam can lower it little more than e-fold. So its law is
-too wide, above all where the noise is weak, and its verdicts are about this training. In one run
+NOTE = """**The MNO is handicapped here.** Its nugget is one number that begins at the variance of
+the targets, and in the 400 steps of a contest Adam can lower it little more than e-fold. So its law
+is too wide, above all where the noise is weak, and its verdicts are about this training. In one run
 (heat, seed 0) whose nugget moves ten times as fast, rank 8 has an energy score of 0.377, below the
-0.380 of one covariance and the 0.387 of a variance at each place, covers 0.89, and rank 16 errs less
-in the covariance than rank 8. These claims are to be asked again of such an MNO, on fresh seeds.
+0.380 of one covariance and the 0.387 of a variance at each place, covers 0.89, and rank 16 errs
+less in the covariance than rank 8. These claims are to be asked again of such an MNO, on fresh
+seeds.
 """
 """What the table of scores begins with."""
 
