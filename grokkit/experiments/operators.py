@@ -34,8 +34,8 @@ the targets, and in the 400 steps of a contest Adam can lower it little more tha
 is too wide, above all where the noise is weak, and its verdicts are about this training. In one run
 (heat, seed 0) whose nugget moves ten times as fast, rank 8 has an energy score of 0.377, below the
 0.380 of one covariance and the 0.387 of a variance at each place, covers 0.89, and rank 16 errs
-less in the covariance than rank 8. These claims are to be asked again of such an MNO, on fresh
-seeds.
+less in the covariance than rank 8; on Burgers with weak noise its CRPS is 0.036, where the recorded
+one has 0.14 and the FNO 0.055. These claims are to be asked again of such an MNO, on fresh seeds.
 """
 """What the table of scores begins with."""
 
