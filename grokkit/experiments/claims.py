@@ -28,7 +28,7 @@ Without a number, a part is refuted if four fifths of the seeds say no.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -202,10 +202,11 @@ class Claim:
         id: str,
         says: str,
         source: str,
-        *judges: "Callable[[Evidence], Sequence[Part]]",
+        *judge: "Callable[[Evidence], Sequence[Part]]",
+        judges: "Iterable[Callable[[Evidence], Sequence[Part]]]" = (),  # as replace() gives them
         afterwards: str = "",
     ) -> None:
-        values = {"id": id, "says": says, "source": source, "judges": judges}
+        values = {"id": id, "says": says, "source": source, "judges": (*judge, *judges)}
         for name, value in (values | {"afterwards": afterwards}).items():
             object.__setattr__(self, name, value)
 

@@ -23,6 +23,22 @@ SCOUTED = (
 )
 """What had been seen when the claims were written."""
 
+TOO_WIDE = (
+    "its runs showed that our MNO's law is too wide, for its nugget has no time to fall: see the "
+    "note below the verdicts"
+)
+"""Why the verdicts on the MNO's law are verdicts on this training of it."""
+
+NOTE = """**The MNO is handicapped here.** Its nugget is one number that begins at the variance of
+the targets, and in the 400 steps of a contest Adam can lower it little more than e-fold. So its law
+is too wide, above all where the noise is weak, and its verdicts are about this training. In one run
+(heat, seed 0) whose nugget moves ten times as fast, rank 8 has an energy score of 0.377, below the
+0.380 of one covariance and the 0.387 of a variance at each place, covers 0.89, and rank 16 errs
+less in the covariance than rank 8; on Burgers with weak noise its CRPS is 0.036, where the recorded
+one has 0.14 and the FNO 0.055. These claims are to be asked again of such an MNO, on fresh seeds.
+"""
+"""What the table of scores begins with."""
+
 EQUATIONS = ("heat", "burgers", "phi4")
 
 RIVALED = ("ensemble", "variance", "mno_8", "diffusion")
@@ -152,10 +168,11 @@ def table(evidence: Evidence) -> str:
 
     trained = [one for one in RIVALS if f"parameters_{one}" in evidence.arm("heat")]
     blocks = [
+        NOTE,
         "All scores are against the truth, in standard deviations of the targets (coverage: the "
         "share of true values within the 90 % interval): the median over seeds with its interval, "
         "from the least to the greatest of five. Rivals are trained for the same time with the "
-        "same number of parameters; the seconds are those of one processor, for one contest.\n"
+        "same number of parameters; the seconds are those of one processor, for one contest.\n",
     ]
     for arm in evidence.arms:
         head = ["rival", *(one.replace("_", " ") for one in SHOWN), "parameters", "train seconds"]
@@ -193,7 +210,7 @@ ROW = Row(
             "the abstract: up to 120 and 68 times; ours can show 8, for truth is samples, too",
             over("phi4", "wasserstein", "fno", "mno_8", at_least=5.0),
             over("burgers", "wasserstein", "fno", "mno_8", at_least=5.0),
-            afterwards=SCOUTED,
+            afterwards=f"{SCOUTED}; {TOO_WIDE}",
         ),
         Claim(
             "operators/speed",
@@ -211,6 +228,7 @@ ROW = Row(
             over("burgers", "energy", "mno_8", "diffusion", at_most=1.0),
             over("rough", "energy", "mno_8", "diffusion", at_most=1.0),
             over("phi4", "energy", "mno_8", "diffusion", at_most=1.0),
+            afterwards=TOO_WIDE,
         ),
         Claim(
             "operators/mean-kept",
@@ -236,7 +254,7 @@ ROW = Row(
             "ours: the control that the abstract lacks",
             over("heat", "energy", "fno_covariance", "mno_8", at_most=1.0),
             over("burgers", "energy", "fno_covariance", "mno_8", at_most=1.0),
-            afterwards=SCOUTED,
+            afterwards=f"{SCOUTED}; {TOO_WIDE}",
         ),
         Claim(
             "operators/own-second-moment",
@@ -245,6 +263,7 @@ ROW = Row(
             "ours: the control that the abstract lacks",
             over("phi4", "energy", "mno_8", "fno_covariance", at_most=0.98),
             over("rough", "energy", "mno_8", "fno_covariance", at_most=0.98),
+            afterwards=TOO_WIDE,
         ),
         Claim(
             "operators/ensemble",
@@ -258,7 +277,7 @@ ROW = Row(
             "The MNO's 90 % intervals hold 85 to 95 % of the true values.",
             "ours: what its likelihood promises",
             *(covers(a, "mno_8", 0.85, 0.95) for a in (*EQUATIONS, "rough")),
-            afterwards=SCOUTED,
+            afterwards=f"{SCOUTED}; {TOO_WIDE}",
         ),
         Claim(
             "operators/factors",
@@ -269,6 +288,7 @@ ROW = Row(
             over("heat", "crps", "mno_8", "variance", at_most=1.02),
             over("phi4", "energy", "mno_8", "variance", at_most=1.0),
             over("phi4", "crps", "mno_8", "variance", at_most=1.02),
+            afterwards=TOO_WIDE,
         ),
         Claim(
             "operators/rank",
@@ -277,6 +297,7 @@ ROW = Row(
             "ours: the spectrum holds 80 % of the variance in 4 directions and 97 % in 8",
             over("heat", "covariance_error", "mno_8", "mno_2", at_most=0.9),
             over("heat", "covariance_error", "mno_16", "mno_8", at_most=0.9),
+            afterwards=TOO_WIDE,
         ),
         Claim(
             "operators/two-peaks",
@@ -296,6 +317,7 @@ ROW = Row(
             "times 0.03",
             over("burgers, weak noise", "mean_rmse", "mno_8", "fno", at_least=1.0),
             over("burgers, weak noise", "crps", "mno_8", "fno", at_least=1.0),
+            afterwards=TOO_WIDE,
         ),
     ),
 )

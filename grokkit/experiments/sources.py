@@ -78,18 +78,14 @@ def prepare(size: Size) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.exists():
         draw(source_spec(size), path)
-    tickets, masks = (
-        {name: how for name, how in known.items() if not locate(ticket(size, name)).exists()}
-        for known in (TICKETS, MASKS)
-    )
-    if not tickets and not masks:
+    missing = [name for name in (*TICKETS, *MASKS) if not locate(ticket(size, name)).exists()]
+    if not missing:
         return
     trained = load_weights(path)
-    for name, how in tickets.items():
-        save_ticket(prune(*trained, how), locate(ticket(size, name)))
-    for name, (like, seed) in masks.items():
-        mask = shuffled(prune(*trained, TICKETS[like]), seed)
-        save_ticket(mask, locate(ticket(size, name)))
+    for name in missing:
+        like, seed = MASKS.get(name, (name, None))
+        cut = prune(*trained, TICKETS[like])
+        save_ticket(cut if seed is None else shuffled(cut, seed), locate(ticket(size, name)))
 
 
 def right_under(file: str) -> tuple[float, float]:

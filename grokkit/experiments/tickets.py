@@ -64,9 +64,10 @@ def keeps(evidence: Evidence, arm: str, holds: bool = True) -> Sequence[Part]:
     assert isinstance(specs[0], RunSpec) and specs[0].controls.ticket is not None
     train, test = right_under(specs[0].controls.ticket)
     kept = train >= KEEPS[0] and test >= KEEPS[1]
-    says = f"{arm}: {KEEPS[0]:g} of train and {KEEPS[1]:g} of test right under the mask alone"
+    limits = f"{KEEPS[0]:g} of train and {KEEPS[1]:g} of test"
+    says = f"{arm}: {'' if holds else 'not '}{limits} right under the mask alone"
     seen = f"train {train:.3f}, test {test:.3f} (one source for all seeds)"
-    return [part(says if holds else f"not {says}", [kept == holds] * len(specs), seen)]
+    return [part(says, [kept == holds] * len(specs), seen)]
 
 
 ROW = Row(
