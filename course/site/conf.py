@@ -37,6 +37,18 @@ html_css_files = ["site.css"]
 html_extra_path = [str(ROOT / "course" / "playground")]
 html_copy_source = False
 html_show_sphinx = False
+html_show_copyright = False
+templates_path = ["templates"]
+html_sidebars = {
+    "**": [
+        "sidebar/brand.html",
+        "sidebar/search.html",
+        "to_playground.html",
+        "sidebar/scroll-start.html",
+        "sidebar/navigation.html",
+        "sidebar/scroll-end.html",
+    ]
+}
 html_math_renderer = "mathml"
 
 
