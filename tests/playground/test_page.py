@@ -78,7 +78,10 @@ def test_an_axis_holds_what_it_shows(page: Page):
     drawn = page.evaluate("""() => {
         const seen = [];
         const pen = CanvasRenderingContext2D.prototype, line = pen.lineTo;
-        pen.lineTo = function (x, y) { if (this.canvas.id === "loss") seen.push(y); line.call(this, x, y); };
+        pen.lineTo = function (x, y) {
+            if (this.canvas.id === "loss") seen.push(y);
+            line.call(this, x, y);
+        };
         const records = playground.records;
         records.push({ ...records[0], epoch: 10, trainLoss: 3e-8, testLoss: 40 });
         dispatchEvent(new Event("resize"));
@@ -86,7 +89,9 @@ def test_an_axis_holds_what_it_shows(page: Page):
             [seen, document.querySelector("#loss").clientHeight]))));
     }""")
     heights, canvas = drawn
-    assert len(set(heights[-4:])) >= 3, "the two losses of epoch 0 are alike, those of epoch 10 are not"
+    assert len(set(heights[-4:])) >= 3, (
+        "the two losses of epoch 0 are alike, those of epoch 10 are not"
+    )
     assert max(heights) <= canvas and min(heights) > 0
 
 
