@@ -17,7 +17,7 @@ from grokkit.cli import COMMANDS, main
 from grokkit.cli import train as cli_train
 from grokkit.cli.options import described, in_words, plain, value_of
 from grokkit.engine import RunSpec, presets
-from grokkit.engine.records import Records
+from grokkit.engine.group import Records
 from grokkit.engine.spec import FAMILIES, PARTS
 from grokkit.errors import SettingDropped
 from grokkit.runtime import load_history, specs_of

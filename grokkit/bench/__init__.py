@@ -7,6 +7,5 @@ epochs each, and what is reported is the ratio within each turn, with its spread
 
 from grokkit.bench.contenders import CONTENDERS, Contender
 from grokkit.bench.devices import device_report
-from grokkit.bench.measure import Measurement, measure, peak_memory
+from grokkit.bench.measure import Measurement, measure, peak_memory, sweep_report
 from grokkit.bench.report import report, write_csv, write_markdown
-from grokkit.bench.sweeps import sweep_report

@@ -21,29 +21,24 @@ RULES = {
 def core_run(spec: RunSpec) -> core.Run:
     """The same run in the core; equal data, initial weights and training.
 
-    Args:
-        spec: a run of a kind that the core knows.
-
     Raises:
         SettingError: the core does not know the task, the optimizer or the prior, or a setting
             differs from the core's fixed value for it.
     """
-    known = core.Model()
-    others = {n: v for n, v in vars(spec.model).items() if n not in vars(known)}
-    for name, value in others.items():
-        if value != getattr(type(spec.model)(), name):
-            refuse(name, value, f"{getattr(type(spec.model)(), name)} in the core")
+    for name, value in vars(spec.model).items():
+        usual = getattr(type(spec.model)(), name)
+        if name not in vars(core.Model()) and value != usual:
+            refuse(name, value, f"{usual} in the core")
     prior = dict(vars(spec.prior))
     strength = prior.pop(f"{spec.prior.kind}_strength", None)
     if strength is None or prior.pop("penalty_gradient") != "true":
         refuse("prior", spec.prior, "kl, entropy, sparsity with their true gradient in the core")
-    optimizer = type(spec.optimizer).__name__
-    if not hasattr(core, optimizer):
+    if type(spec.optimizer).direction is core.Optimizer.direction:
         refuse("optimizer", spec.optimizer.kind, "adamw, adam, sgd, lion, muon in the core")
     return core.Run(
         task=core_task(spec.task),
-        model=core.Model(**{name: getattr(spec.model, name) for name in vars(known)}),
-        optimizer=getattr(core, optimizer)(**vars(spec.optimizer)),
+        model=spec.model,
+        optimizer=spec.optimizer,
         prior=core.Prior(spec.prior.kind, strength, **prior),
         seed=spec.seed,
         epochs=spec.epochs,

@@ -23,12 +23,7 @@ _WHAT = {
 
 
 def report(measured: Measurement, memory: float | None = None) -> str:
-    """The measurement as a table, and its headline ratios with their spread.
-
-    Args:
-        measured: what :func:`grokkit.bench.measure` returned.
-        memory: peak memory of a run in MB, if it was measured.
-    """
+    """The measurement as a table, and its headline ratios with their spread."""
     spec, times = measured.spec, measured.milliseconds
     rounds = len(next(iter(times.values())))
     what = ", ".join(

@@ -25,7 +25,7 @@ def claims(
     check: Path | None = None,
     figures: Path | None = None,
     findings: Path | None = None,
-    map: Path | None = None,
+    map_: Path | None = None,
 ) -> int:
     """Judge the claims by the recorded runs, and print the verdicts.
 
@@ -38,7 +38,7 @@ def claims(
         check: compare this file with that document; where they differ, say where.
         figures: draw the figure of each experiment into this folder.
         findings: write the page of findings to this file, as FINDINGS.md is.
-        map: draw the map of the course, what is said and what was measured, into this PNG file.
+        map_: draw the map of the course, what is said and what was measured, into this PNG file.
 
     Returns:
         0; 1 if a checked file differs, or a History cannot be read.
@@ -56,7 +56,7 @@ def claims(
             refuse("size", size, "none with --out and --check: a document has both sizes")
     check_writable("out", out)
     check_writable("findings", findings)
-    check_writable("map", map)
+    check_writable("map", map_)
     for flag, file in (("check", check), ("history", history)):
         if file is not None and not file.is_file():
             refuse(flag, str(file), "a file that is there")
@@ -68,12 +68,12 @@ def claims(
         from grokkit.experiments.findings import findings_document
 
         print(f"wrote {write_whole(findings, findings_document().encode())}")
-    if map is not None:
+    if map_ is not None:
         from grokkit import viz
         from grokkit.engine.files import write_whole
 
-        print(f"wrote {write_whole(map, viz.png(viz.claims_map()))}")
-    if findings is not None or map is not None:
+        print(f"wrote {write_whole(map_, viz.png(viz.claims_map()))}")
+    if findings is not None or map_ is not None:
         return 0
     if out is not None or check is not None:
         code = _document(out, check)

@@ -1,8 +1,8 @@
 """Chapter 5. Optimizers: who makes the norm fall while the network waits (Definition 3.2).
 
 An optimizer is *norm-contractive* if |W'|^2 <= (1 - lambda) |W|^2 + rho, rho a constant. A
-decoupled step is so, with lambda = eta * weight_decay, as long as its direction U is bounded; of
-the L2 steps SGD's is, as long as G is bounded, and Adam's is not:
+decoupled step is so, with lambda = eta * weight_decay, as long as its direction U is bounded. Of
+the L2 steps, that of SGD is so as long as G is bounded; that of Adam is not:
 
     decoupled (B.2)    W' = (1 - eta weight_decay) W - eta U(G)
     L2 (B.1)           W' = W - eta U(G + weight_decay W)
@@ -159,12 +159,13 @@ class Muon(AdamW):
             return super().direction(G, state, t, role)
         mean = follow(state, "mean", G, self.momentum)
         ahead = G.lerp(mean, self.momentum) if self.nesterov else mean
-        inputs, outputs = G.shape
+        return self.scale(*G.shape) * orthogonalise(ahead, self.eps)
+
+    def scale(self, inputs: int, outputs: int) -> float:
+        """How long the step of a hidden matrix is, whose singular values are near 1."""
         if self.update_scale == "rms":
-            scale = 0.2 * math.sqrt(max(inputs, outputs))
-        else:
-            scale = math.sqrt(max(1.0, outputs / inputs))
-        return scale * orthogonalise(ahead, self.eps)
+            return 0.2 * math.sqrt(max(inputs, outputs))
+        return math.sqrt(max(1.0, outputs / inputs))
 
 
 def follow(state: State, name: str, value: Tensor, decay: float) -> Tensor:
@@ -173,16 +174,19 @@ def follow(state: State, name: str, value: Tensor, decay: float) -> Tensor:
     return state[name]
 
 
+NEWTON_SCHULZ = 5 * ((3.4445, -4.7750, 2.0315),)
+"""a, b, c of each of five steps of :func:`orthogonalise` (Jordan)."""
+
+
 def orthogonalise(matrix: Tensor, eps: float = 1e-8) -> Tensor:
     """Newton and Schulz's iteration: U S V^T becomes about U V^T, ``[row, column]``.
 
     Five times X' = a X + (b A + c A^2) X with A = X X^T. Each step applies a s + b s^3 + c s^5 to
     every singular value s; they end between 0.68 and 1.21, unless they began near 0.
     """
-    a, b, c = 3.4445, -4.7750, 2.0315
     X = matrix / torch.linalg.matrix_norm(matrix).clamp_min(eps)
     X = X.T if matrix.shape[0] > matrix.shape[1] else X
-    for _ in range(5):
+    for a, b, c in NEWTON_SCHULZ:
         A = X @ X.T
         X = a * X + (b * A + c * A @ A) @ X
     return X.T if matrix.shape[0] > matrix.shape[1] else X

@@ -49,36 +49,41 @@ RULES: dict[str, Rule] = {
 
 
 class Filling(NamedTuple):
-    """What the distractors of an input are made from.
+    """What the distractors of all inputs are made from.
 
-    ``shape`` is (draw, input, gap), a *gap* being a distractor position; ``p`` is the number of
-    operand tokens; ``alphabet`` is the number of distractor symbols.
+    ``shape`` is (draw, input, gap), a *gap* being a distractor position.
     """
 
     shape: tuple[int, int, int]
-    p: int
-    alphabet: int
+    p: int  # the number of operand tokens
+    alphabet: int  # the number of distractor symbols
 
 
-DISTRACTORS: dict[str, Callable[[Filling, torch.Generator], Tensor]] = {
+class Distractors(NamedTuple):
+    """A kind of distractors: token ids ``[draw, input, gap]``, and the names of its own symbols.
+
+    These follow from the positions of the gaps and the size of the alphabet, in order of ids.
+    """
+
+    draw: Callable[[Filling, torch.Generator], Tensor]
+    symbols: Callable[[list[int], int], list[str]] = lambda gaps, alphabet: []
+
+
+DISTRACTORS: dict[str, Distractors] = {
     # Every gap has one symbol of its own, as in "a + b . =": there is nothing to memorise.
-    "constant": lambda f, _: (f.p + 1 + torch.arange(f.shape[2])).expand(f.shape),
+    "constant": Distractors(
+        lambda f, _: (f.p + 1 + torch.arange(f.shape[2])).expand(f.shape),
+        lambda gaps, _: [f"·{gap}" for gap in gaps],
+    ),
     # A random symbol out of a few: sequences can be told apart by their distractors.
-    "alphabet": lambda f, g: f.p + 1 + torch.randint(f.alphabet, f.shape, generator=g),
-    # A random operand token: nearly every sequence is unique through its distractors alone.
-    "random": lambda f, g: torch.randint(f.p, f.shape, generator=g),
+    "alphabet": Distractors(
+        lambda f, g: f.p + 1 + torch.randint(f.alphabet, f.shape, generator=g),
+        lambda gaps, n: [f"{chr(65 + i % 26)}{i // 26 or ''}" for i in range(n) if gaps],
+    ),
+    # A random operand token: nearly every sequence is unique by its distractors alone.
+    "random": Distractors(lambda f, g: torch.randint(f.p, f.shape, generator=g)),
 }
-"""Token ids ``[draw, input, gap]`` for each kind of distractor. A new kind is a new line here,
-and a line in :func:`distractor_symbols` if it has symbols of its own."""
-
-
-def distractor_symbols(kind: str, gaps: list[int], alphabet: int) -> tuple[str, ...]:
-    """The names of the symbols that a kind of distractor has of its own; none without a gap."""
-    own = {
-        "constant": [f"·{gap}" for gap in gaps],
-        "alphabet": [f"{chr(65 + i % 26)}{i // 26 or ''}" for i in range(alphabet)],
-    }
-    return tuple(own.get(kind, [])) if gaps else ()
+"""The kinds of distractors. A new one is a new entry."""
 
 
 @dataclass(frozen=True)
@@ -126,8 +131,8 @@ class Data:
         test: the others.
         symbols: the name of each token id.
         n_classes: the number of classes.
-        mirrored: which test sequences have their mirror image in the train set, ``[example]``;
-            None where operands do not commute. See :func:`mirror_images`.
+        mirrored: which test sequences have their :func:`mirror_images` in the train set,
+            ``[example]``; None where operands do not commute.
     """
 
     train: Examples
@@ -184,8 +189,8 @@ class Task:
     @property
     def symbols(self) -> tuple[str, ...]:
         """The name of each token id."""
-        distractors = distractor_symbols(self.distractors, self.gaps, self.alphabet)
-        return (*map(str, range(self.p)), "=", *distractors)
+        own = DISTRACTORS[self.distractors].symbols(self.gaps, self.alphabet)
+        return (*map(str, range(self.p)), "=", *own)
 
     def build(self, seed: int) -> Data:
         """The train and the test set of one seed.
@@ -203,7 +208,7 @@ class Task:
         tokens = torch.full((len(pairs), self.draws, self.length), self.p)
         tokens[:, :, list(self.informative)] = pairs.unsqueeze(1)
         filling = Filling((self.draws, len(pairs), len(self.gaps)), self.p, self.alphabet)
-        drawn = DISTRACTORS[self.distractors](filling, stream(seed, "distractors"))
+        drawn = DISTRACTORS[self.distractors].draw(filling, stream(seed, "distractors"))
         tokens[:, :, self.gaps] = drawn.transpose(0, 1)
 
         # The number of the pair, and one that (a, b) and (b, a) share.
@@ -278,9 +283,11 @@ def split(
 ) -> Tensor:
     """Which inputs are trained on, ``[input]``: families in random order, while there is room.
 
+    A family is a set of inputs that stay on the same side.
+
     Args:
-        families: a number for each input, ``[input]``; equal numbers stay on the same side.
-        train_fraction: the share of inputs to train on; with families of two, to within one input.
+        families: the number of each input's family, ``[input]``.
+        train_fraction: the share to train on; with families of two, to within one input.
         generator: the source of the random order.
         held_out: inputs whose families are not trained on, ``[input]``; None: there are none.
     """
@@ -301,12 +308,9 @@ def split(
 def mirror_images(unordered: Tensor, train: Tensor) -> Tensor:
     """Which test inputs have their mirror image in the train set, ``[test input]``.
 
-    Where a + b = b + a, having trained on (b, a) half-answers (a, b): it is enough to know that
-    order does not matter. Accuracy on the other test inputs is the honest one.
-
-    Args:
-        unordered: a number that (a, b) and (b, a) share, ``[input]``.
-        train: which inputs are trained on, ``[input]``.
+    To answer (a, b) where (b, a) is trained on it is enough to know that order does not matter.
+    Accuracy on the other test inputs is the honest one. ``unordered`` is a number that (a, b)
+    and (b, a) share, ``[input]``; ``train`` says which inputs are trained on, ``[input]``.
     """
     return torch.isin(unordered[~train], unordered[train])
 

@@ -99,7 +99,7 @@ def mask_weights(ticket: Ticket, net: Transformer) -> None:
 
 
 def mask_gradient(ticket: Ticket, net: Transformer) -> None:
-    """Set the gradient of pruned weights to 0, so that neither clipping nor Muon knows of them."""
+    """Set the gradient of pruned weights to 0, so that clipping and Muon leave them out, too."""
     for name, kept in ticket.kept.items():
         gradient = net.get_parameter(name).grad
         assert gradient is not None

@@ -128,7 +128,7 @@ def train(run: Run) -> Result:
         if epoch % run.record_every == 0 or epoch == run.epochs:
             result.epochs.append(epoch)
             result.records.append(record(net, data))
-            if epoch == run.epochs or held(result):
+            if epoch == run.epochs or stays_grokked(result):
                 break
         for rows in batches(run, len(data.train), epoch):
             examples = data.train if rows is None else data.train[rows]
@@ -184,7 +184,7 @@ def put_on_sphere(net: Transformer, radius: float) -> None:
         W *= radius / norm
 
 
-def held(result: Result) -> bool:
+def stays_grokked(result: Result) -> bool:
     """Whether the test accuracy was 0.99 or more at every record of the last epochs."""
     wait, now = result.run.stop_after, result.epochs[-1]
     if wait is None or now < wait:

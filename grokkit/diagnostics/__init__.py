@@ -2,38 +2,27 @@
 
 structure     where attention looks: mass, KL from the oracle, entropy (B_gamma)
 shortcut      whether the MLP reads the norm of its input
-capacity      how large the MLP is: norm and Lipschitz bound (N)
-separability  xi, Delta_emb, the margin, and the gamma that follows (Theorem 4.3)
+capacity      norm and Lipschitz bound of the MLP (N), logit margins, sizes of values
 starvation    what is left of the gradient that would teach attention, and its bounds (Lemma 5.1)
 collapse      what the usual cross-entropy would have rounded away
 variance      how unequal scores are, and could be (Conjecture E.1)
-contraction   whether a step shrinks the weights (Definition 3.2)
 fourier       which waves a network adds with
 features      how compressible features are: ranks, and the exponent of their spectrum
 uniformity    whether embeddings lie evenly round a closed curve (MED)
 class_spread  whether what has one answer lies in one place
+queries       the same, query by query, for next-token prediction
 kernel        how far the tangent kernel has drifted
 phases        when a run memorised, waited, and grokked, read off its History
 plateau       how long the waits should have been (5), (7), and the thresholds of B_gamma and N
 order         half-rise epochs of slow signals, and whether seeds agree (Kendall's W)
 inverse_fit   how grok epochs fall with the strength of a prior
+
+The names below are those that lessons and other rooms use; the rest is in the modules.
 """
 
 from grokkit.diagnostics.capacity import lipschitz, mlp_norm
-from grokkit.diagnostics.class_spread import ClassSpread, class_spread, pair_spread
-from grokkit.diagnostics.collapse import Collapse, softmax_collapse
-from grokkit.diagnostics.contraction import Contraction, step_contraction
-from grokkit.diagnostics.features import (
-    Compressibility,
-    PowerLaw,
-    compressibility,
-    effective_rank,
-    feature_spectrum,
-    fit_power_law,
-    norm_ratio,
-    numerical_rank,
-    stable_rank,
-)
+from grokkit.diagnostics.class_spread import class_spread, pair_spread
+from grokkit.diagnostics.features import compressibility
 from grokkit.diagnostics.fourier import (
     all_sequences,
     embedding_power,
@@ -45,14 +34,8 @@ from grokkit.diagnostics.fourier import (
     sum_power,
 )
 from grokkit.diagnostics.inverse_fit import InverseFit, fit_inverse
-from grokkit.diagnostics.kernel import (
-    evenly_spaced,
-    kernel_drift,
-    network_logits,
-    tangent_kernel,
-)
+from grokkit.diagnostics.kernel import evenly_spaced, kernel_drift, network_logits, tangent_kernel
 from grokkit.diagnostics.order import (
-    Concordance,
     Transition,
     half_rise_epoch,
     kendall_w,
@@ -60,7 +43,6 @@ from grokkit.diagnostics.order import (
     midranks,
 )
 from grokkit.diagnostics.phases import (
-    BORDERS,
     PHASES,
     grok_epoch,
     memorise_epoch,
@@ -68,38 +50,13 @@ from grokkit.diagnostics.phases import (
     phase_labels,
 )
 from grokkit.diagnostics.plateau import hindsight_conditions, kl_times, plateau_lengths
-from grokkit.diagnostics.separability import (
-    Separability,
-    logit_margins,
-    separability,
-    value_radius,
-)
-from grokkit.diagnostics.shortcut import shortcut_loss
-from grokkit.diagnostics.starvation import (
-    AttentionGradient,
-    StarvationBounds,
-    attention_gradient,
-    score_gradient_norm,
-    score_gradients,
-    starvation_bounds,
-    starvation_exponent,
-)
+from grokkit.diagnostics.starvation import score_gradients, starvation_exponent
 from grokkit.diagnostics.structure import (
-    HeadMass,
-    attention_entropy,
     attention_kl,
-    attention_mass,
     distributed_share,
     head_entropy,
-    informative_mass,
     map_entropy,
     min_informative_mass,
     summed_head_mass,
 )
-from grokkit.diagnostics.uniformity import (
-    Uniformity,
-    logarithm_order,
-    primitive_root,
-    token_uniformity,
-)
-from grokkit.diagnostics.variance import ScoreVariance, score_variance
+from grokkit.diagnostics.uniformity import logarithm_order, token_uniformity

@@ -1,10 +1,15 @@
-"""How large the MLP is: its norm and its Lipschitz bound (Definition 4.2)."""
+"""What the conditions of Theorem 4.3 are made of: how large the MLP is, margins, values.
+
+Source: arXiv 2605.15787, Definition 4.2, (23), (24).
+"""
+
+from collections.abc import Mapping
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
-from grokkit.model import MLP_WEIGHTS, ModelSpec, Parameters, of_kinds
+from grokkit.model import MLP_WEIGHTS, ModelSpec, Parameters, Transformer, of_kinds
 from grokkit.model.norm import PLACEMENTS
 
 
@@ -45,3 +50,26 @@ def largest_singular_value(matrix: Float[Tensor, "run rows columns"]) -> Float[T
     gram = torch.where(finite.view(-1, 1, 1), gram, torch.zeros_like(gram))
     largest = torch.linalg.eigvalsh(gram)[..., -1].clamp_min(0).sqrt()
     return torch.where(finite, largest, torch.nan).to(matrix.dtype)
+
+
+def logit_margins(
+    logits: Float[Tensor, "run example class"], targets: Int[Tensor, "run example"]
+) -> Float[Tensor, "run example"]:
+    """The right class's logit minus the largest other, of every example."""
+    own = targets.unsqueeze(-1)
+    others = logits.scatter(-1, own, -torch.inf).amax(dim=-1)
+    return logits.gather(-1, own).squeeze(-1) - others
+
+
+@torch.no_grad()
+def value_radius(model: Transformer, weights: Mapping[str, Tensor]) -> Float[Tensor, " run"]:
+    """R, the largest norm(v_j) of any slot and head: Delta_emb is at most 2R. Equation (24).
+
+    A gamma with 2R for Delta_emb is smaller, by the factor that the two differ in. ``nan``
+    with several layers, whose values are no functions of the slot.
+    """
+    if model.spec.layers > 1:
+        return weights["W_V"].new_full((len(weights["W_V"]),), torch.nan)
+    values = model.slot_values(weights, model.embed(weights))
+    largest = torch.linalg.vector_norm(values, dim=3).amax(dim=2)
+    return largest.where(model.slots.used, 0).amax(dim=1)

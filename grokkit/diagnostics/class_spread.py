@@ -24,7 +24,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from grokkit.errors import check_number, refuse
+from grokkit.errors import refuse
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,31 +34,21 @@ class ClassSpread:
     Attributes:
         spread: the mean distance, in units of the points.
         relative: over the mean distance from the centre of all; ``nan`` where all coincide.
-        within: the share of points within delta of their class's centre, delta in
-            units of the mean distance from the centre of all.
     """
 
     spread: Float[Tensor, " run"]
     relative: Float[Tensor, " run"]
-    within: Float[Tensor, " run"]
 
 
 @torch.no_grad()
 def class_spread(
     points: Float[Tensor, "run example width"],
     classes: Int[Tensor, "run example"],
-    delta: float = 0.1,
 ) -> ClassSpread:
     """The spread of points within their classes.
 
     A class of a single point has no spread; where all are such, the spread is 0.
-
-    Args:
-        points: features, or any other vectors.
-        classes: the class of each point, 0 or more.
-        delta: how near counts as there, relative to the spread of all points.
     """
-    check_number("delta", delta)
     x, width = points.double(), points.shape[2]
     place = classes.unsqueeze(2).expand(-1, -1, width)
     centre = x.new_zeros(len(x), int(classes.max()) + 1, width)
@@ -66,14 +56,12 @@ def class_spread(
     apart = torch.linalg.vector_norm(x - centre.gather(1, place), dim=2)
     usual = torch.linalg.vector_norm(x - x.mean(dim=1, keepdim=True), dim=2).mean(dim=1)
     spread = apart.mean(dim=1)
-    near = apart <= delta * usual.unsqueeze(1)
-    return ClassSpread(spread, spread / usual, near.double().mean(dim=1))
+    return ClassSpread(spread, spread / usual)
 
 
 def pair_spread(
     table: Float[Tensor, "run token embed"],
     results: Int[Tensor, "left right"],
-    delta: float = 0.1,
 ) -> ClassSpread:
     """The spread of phi(i) + phi(j) within the pairs that have one result.
 
@@ -84,11 +72,9 @@ def pair_spread(
     Args:
         table: the embeddings; token i is the number i.
         results: f(i, j), 0 or more, for i and j from 0: ``(i[:, None] + i) % p``.
-        delta: see :func:`class_spread`.
 
     Raises:
-        SettingError: delta is below 0, or the results have more rows or columns than
-            there are tokens.
+        SettingError: the results have more rows or columns than there are tokens.
     """
     left, right = results.shape
     if max(left, right) > table.shape[1]:
@@ -97,6 +83,6 @@ def pair_spread(
     found = []
     for phi in table.detach().double():
         sums = (phi[:left].unsqueeze(1) + phi[:right]).flatten(0, 1)
-        found.append(class_spread(sums.unsqueeze(0), classes, delta))
-    names = ("spread", "relative", "within")
+        found.append(class_spread(sums.unsqueeze(0), classes))
+    names = ("spread", "relative")
     return ClassSpread(*(torch.cat([getattr(one, name) for one in found]) for name in names))

@@ -35,6 +35,7 @@ distributions in empirical data", arXiv 0706.1062, (3.1), (3.9) and section 3.3.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Float, Int
@@ -108,21 +109,15 @@ def effective_rank(spectrum: Float[Tensor, "run value"]) -> Float[Tensor, " run"
     return (-torch.xlogy(share, share).sum(dim=1)).exp()
 
 
-def numerical_rank(
-    spectrum: Float[Tensor, "run value"], tolerance: float | None = None
-) -> Int[Tensor, " run"]:
+def numerical_rank(spectrum: Float[Tensor, "run value"]) -> Int[Tensor, " run"]:
     """The number of eigenvalues that are more than rounding.
 
-    Args:
-        spectrum: from :func:`feature_spectrum`.
-        tolerance: the share of the largest that an eigenvalue must exceed; None for the
-            number of eigenvalues times float32's relative precision, which is where
-            ``torch.linalg.matrix_rank`` draws the line for Z in the precision that
-            networks train in. In 128 dimensions a direction 1/256 as strong as the
-            strongest is lost there.
+    These exceed the largest times the number of eigenvalues times float32's relative precision,
+    which is where ``torch.linalg.matrix_rank`` draws the line for Z in the precision that
+    networks train in. In 128 dimensions a direction 1/256 as strong as the strongest is lost.
     """
-    share = spectrum.shape[1] * _SINGLE if tolerance is None else tolerance
-    return (spectrum > share * spectrum.amax(dim=1, keepdim=True)).sum(dim=1)
+    least = spectrum.shape[1] * _SINGLE * spectrum.amax(dim=1, keepdim=True)
+    return (spectrum > least).sum(dim=1)
 
 
 def stable_rank(spectrum: Float[Tensor, "run value"]) -> Float[Tensor, " run"]:
@@ -138,8 +133,7 @@ def norm_ratio(spectrum: Float[Tensor, "run value"]) -> Float[Tensor, " run"]:
     return torch.linalg.vector_norm(spectrum, dim=1) / spectrum.amax(dim=1)
 
 
-@dataclass(frozen=True, eq=False)
-class PowerLaw:
+class PowerLaw(NamedTuple):
     """The best fit for each run; ``nan`` and 0 where fewer than four values differ.
 
     Attributes:

@@ -63,9 +63,7 @@ def embedding_power(weights: Mapping[str, Tensor], p: int) -> Float[Tensor, "run
     return _folded(torch.fft.rfft(table[:, :p], dim=1, norm="ortho"), p)
 
 
-def fourier_concentration(
-    weights: Mapping[str, Tensor], p: int, constant: bool = False
-) -> Float[Tensor, " run"]:
+def fourier_concentration(weights: Mapping[str, Tensor], p: int) -> Float[Tensor, " run"]:
     """C_F, whether the dimensions of the embedding share their frequencies.
 
         C_F = Var_f(m_f) / mean_{f,d} (F[f, d] - m_f)^2,   m_f = mean_d F[f, d]
@@ -74,17 +72,16 @@ def fourier_concentration(
     d has about 1 / d, one circle in a plane at random nearly pi / (4 - pi) = 3.7; the paper
     calls 1 and more structured. It is free of scale, and not of basis: turned into two of
     the d dimensions the same circle has 2 (1 - 1 / (p // 2)) / (d - 2), p odd. ``nan``
-    for an embedding of 0.
+    for an embedding of 0. Frequency 0 does not count, as it does in the code of the paper: it is
+    the mean embedding, and a vector common to all numbers would look like structure.
 
     Args:
         weights: the weights of the group.
         p: the modulus; token i must be the number i.
-        constant: whether frequency 0 counts, as it does in the code of the paper. It is the
-            mean embedding: a vector common to all numbers would look like structure.
     """
     table = weights["token_embedding"].detach().double()
     check_int("p", p, 3, table.shape[1])
-    size = torch.fft.rfft(table[:, :p], dim=1).abs()[:, 0 if constant else 1 :]
+    size = torch.fft.rfft(table[:, :p], dim=1).abs()[:, 1:]
     mean = size.mean(dim=2, keepdim=True)
     within = (size - mean).square().mean(dim=(1, 2))
     return mean.squeeze(2).var(dim=1, correction=0) / within

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Bool, Float, Num
 
+from grokkit.core.measures import GROKKED
+
 if TYPE_CHECKING:
     import xarray as xr
 
@@ -22,7 +24,7 @@ PHASES: Mapping[int, str] = {1: "memorisation", 2: "plateau", 3: "resurgence", 4
 BORDERS = ("1|2", "2|3", "3|4")
 """The names of the borders between them."""
 
-MEMORISED = 0.99
+MEMORISED = GROKKED
 """The train accuracy at which a run has memorised."""
 
 HOLD = 100
@@ -31,9 +33,6 @@ HOLD = 100
 
 def memorise_epoch(history: "xr.Dataset") -> "xr.DataArray":
     """The first recorded epoch with train accuracy 0.99 or more.
-
-    Args:
-        history: with ``train_accuracy`` over (..., epoch).
 
     Returns:
         An epoch for each run; ``nan`` where it is censored: not reached in the records.
@@ -115,9 +114,6 @@ def phase_borders(history: "xr.Dataset") -> "xr.DataArray":
 
 def phase_labels(history: "xr.Dataset") -> "xr.DataArray":
     """The phase of every run at every recorded epoch, by the rule of :func:`phase_borders`.
-
-    Args:
-        history: with ``train_accuracy``, ``test_accuracy`` and ``kl`` over (..., epoch).
 
     Returns:
         1 to 4 over (..., epoch), as named in :data:`PHASES`; ``nan`` after a run's end. A

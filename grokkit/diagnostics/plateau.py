@@ -9,7 +9,7 @@ hindsight, the norm that a run had when it grokked.
 
 The prior. The paper has log(D_0 / delta) / beta~ for the divergence's way down to delta. Its
 beta~, the effective rate on the scores, is only known to be proportional to learning
-rate * beta; here it is an argument, and by default that product. So compare how times
+rate * beta; here it is that product. So compare how times
 change with beta; their absolute size needs the factor.
 
 The conditions. Theorem 4.3 needs a gamma and Definition 4.2 an r_max, and the paper measures
@@ -48,7 +48,7 @@ def plateau_lengths(
             groks), which explains a wait and cannot predict one.
         update_bound: B, an upper bound on norm(U)_F of the MLP's part of a step, such as
             ``theory.adamw_update_bound(numel)`` or one measured by
-            :func:`grokkit.diagnostics.step_contraction`; 0 for pure decay, where both ends of
+            :func:`grokkit.engine.measure_contraction`; 0 for pure decay, where both ends of
             the bracket are the same.
 
     Returns:
@@ -111,7 +111,6 @@ def kl_times(
     history: "xr.Dataset",
     k: int,
     gamma: float,
-    kl_rate: "float | xr.DataArray | None" = None,
 ) -> "xr.Dataset":
     """The time to delta_nec by (7) and by the corrected law, against the measured one.
 
@@ -120,8 +119,6 @@ def kl_times(
             coordinates ``learning_rate`` and ``kl_strength``.
         k: the number of informative positions, below the length.
         gamma: the threshold of B_gamma; delta = log(1 / (k gamma)), so k gamma is below 1.
-        kl_rate: beta~ per epoch; None for learning_rate * kl_strength, which is right only
-            up to a factor.
 
     Returns:
         Over the axes of a run, in epochs, ``nan`` where there is no prior:
@@ -141,9 +138,8 @@ def kl_times(
     delta = float(theory.delta_necessary(k, gamma))
     # At k gamma = 1 only the oracle is left, which no finite time reaches.
     check_number("1 - k * gamma", 1 - k * gamma, strict=True)
-    rate = history.learning_rate * history.kl_strength if kl_rate is None else kl_rate
     divergence0 = history.kl.isel(epoch=0, drop=True)
-    rate = xr.zeros_like(divergence0) + rate
+    rate = xr.zeros_like(divergence0) + history.learning_rate * history.kl_strength
     defined = (divergence0 > 0) & (rate > 0)
     claimed = _where(defined, theory.time_claimed, divergence0, delta, rate)
     uniform, guaranteed = (

@@ -56,11 +56,7 @@ class AttentionGradient:
 
 
 def score_gradient_norm(score_gradient: Scores) -> Float[Tensor, " run"]:
-    """The mean over examples of norm(dCE_i / dl_i)_2, over positions and heads.
-
-    Args:
-        score_gradient: the gradient of each example's own cross-entropy.
-    """
+    """The mean over examples of norm(dCE_i / dl_i)_2, over positions and heads."""
     return torch.linalg.vector_norm(score_gradient.flatten(2), dim=2).mean(dim=1)
 
 
@@ -133,7 +129,7 @@ class StarvationBounds:
 
     Of every example the largest over positions and heads is taken, of the gradient and of
     each bound. The first four are means over examples, in nats per unit of score; the
-    last three are the largest gradient / bound of any example, at most 1 where the bound
+    last two are the largest gradient / bound of any example, at most 1 where the bound
     holds, ``nan`` where the bound is 0 for every example.
 
     Attributes:
@@ -142,7 +138,6 @@ class StarvationBounds:
         by_position: (33, 34).
         linear: the same with sqrt(2) (1 - exp(-L)) for sqrt(2 L).
         worst_paper: the largest measured / paper.
-        worst_by_position: the largest measured / by_position.
         worst_linear: the largest measured / linear.
     """
 
@@ -151,7 +146,6 @@ class StarvationBounds:
     by_position: Float[Tensor, " run"]
     linear: Float[Tensor, " run"]
     worst_paper: Float[Tensor, " run"]
-    worst_by_position: Float[Tensor, " run"]
     worst_linear: Float[Tensor, " run"]
 
 
@@ -181,7 +175,7 @@ def starvation_bounds(
     slope = (lipschitz(model.spec, weights) if l_f is None else l_f).double().unsqueeze(1)
     if model.spec.layers > 1 or PLACEMENTS[model.spec.norm].in_readout:
         none = torch.full_like(slope.squeeze(1), torch.nan)
-        return StarvationBounds(gradient.mean(dim=1), *[none] * 6)
+        return StarvationBounds(gradient.mean(dim=1), *[none] * 5)
     jacobian = jacobian_norms(model, weights, attention).flatten(2).amax(dim=2).double()
     w_v = value_matrix_norm(model, weights).double().unsqueeze(1)
     e_max = embedding_norm(model, weights).double().unsqueeze(1)
@@ -189,9 +183,8 @@ def starvation_bounds(
     paper = 2 * slope * w_v * e_max * root
     by_position = jacobian * slope * root
     linear = jacobian * slope * math.sqrt(2) * -torch.expm1(-loss.double())
-    bounds = (paper, by_position, linear)
-    worst = [_largest_ratio(gradient, bound) for bound in bounds]
-    return StarvationBounds(gradient.mean(dim=1), *(b.mean(dim=1) for b in bounds), *worst)
+    means = [one.mean(dim=1) for one in (gradient, paper, by_position, linear)]
+    return StarvationBounds(*means, *(_largest_ratio(gradient, b) for b in (paper, linear)))
 
 
 @torch.no_grad()

@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from grokkit.diagnostics._arrays import to_numpy, to_tensor
+from grokkit.errors import check_number
 from grokkit.model.attention import Attention
 
 
@@ -105,34 +105,21 @@ class HeadMass:
     Attributes:
         mean: sum_h alpha_j^h, the mean over the examples in which j is informative.
         least: the least of any such example.
-        shared: how evenly the heads share the position: the largest head's part of the
-            mean, from 1 / heads (evenly) to 1 (one head alone); ``nan`` where it is 0.
     """
 
     mean: Float[Tensor, "run pos"]
     least: Float[Tensor, "run pos"]
-    shared: Float[Tensor, "run pos"]
 
 
 def summed_head_mass(
     attention: Attention, informative: Bool[Tensor, "run example pos"]
 ) -> HeadMass:
-    """The summed mass of every informative position.
-
-    Args:
-        attention: alpha.
-        informative: true on I*.
-    """
+    """The summed mass of every informative position."""
     seen = informative.sum(dim=1)
     summed = attention.sum(dim=3)
-    by_head = (attention * informative.unsqueeze(-1)).sum(dim=1) / seen.unsqueeze(-1)
-    mean = by_head.sum(dim=2)
     least = torch.where(informative, summed, torch.inf).amin(dim=1)
-    return HeadMass(
-        mean=mean,
-        least=torch.where(seen > 0, least, torch.nan),
-        shared=by_head.amax(dim=2) / mean,
-    )
+    mean = (summed * informative).sum(dim=1) / seen
+    return HeadMass(mean, torch.where(seen > 0, least, torch.nan))
 
 
 def distributed_share(
@@ -145,9 +132,6 @@ def distributed_share(
         informative: true on I*.
         gamma: the threshold of the summed mass, above 0.
     """
-    from grokkit import theory
-
-    holds = theory.distributed_condition(
-        to_numpy(attention.movedim(2, -1)), informative.cpu().numpy(), gamma
-    )
-    return to_tensor(holds.mean(axis=1), attention)
+    check_number("gamma", gamma, strict=True)
+    summed = torch.where(informative, attention.sum(dim=3), torch.inf).amin(dim=2)
+    return (summed >= gamma).double().mean(dim=1)

@@ -29,12 +29,10 @@ class ScoreVariance:
 
     Attributes:
         mean: Var_j(l_j), the mean over examples.
-        largest: the largest of any example.
         bound: what no example can exceed; ``nan`` with several layers.
     """
 
     mean: Float[Tensor, "run head"]
-    largest: Float[Tensor, "run head"]
     bound: Float[Tensor, "run head"]
 
 
@@ -47,10 +45,6 @@ def score_variance(model: Transformer, weights: Mapping[str, Tensor]) -> ScoreVa
     bound takes the longest e_q. e_j is what W_Q and W_K read: the embedding, or its norm
     where one stands there. With several layers the heads are those of all layers, and there
     is no bound: what an upper layer reads has no largest size that the weights alone give.
-
-    Args:
-        model: the forward pass of the batch.
-        weights: the weights of the group.
     """
     embedding = model.embed(weights)
     if model.spec.layers > 1:
@@ -60,10 +54,9 @@ def score_variance(model: Transformer, weights: Mapping[str, Tensor]) -> ScoreVa
     seen = (
         torch.arange(scores.shape[2], device=scores.device) <= model.batch.query_position[..., None]
     )
-    variance = _variance(scores, seen.unsqueeze(-1))
-    mean, largest = variance.mean(dim=1), variance.amax(dim=1)
+    mean = _variance(scores, seen.unsqueeze(-1)).mean(dim=1)
     if model.spec.layers > 1:
-        return ScoreVariance(mean, largest, torch.full_like(mean, torch.nan))
+        return ScoreVariance(mean, torch.full_like(mean, torch.nan))
     heads = model.spec.heads
     read = attention_reads(model.spec, weights, embedding).scores
     norms = torch.linalg.vector_norm(read, dim=2).double().where(model.slots.used, 0)
@@ -71,7 +64,7 @@ def score_variance(model: Transformer, weights: Mapping[str, Tensor]) -> ScoreVa
     e_max = norms.amax(dim=1, keepdim=True)
     d_head = model.spec.d_model // heads
     bound = (interaction_norm(weights, heads) * e_q * e_max).square() / d_head
-    return ScoreVariance(mean, largest, bound)
+    return ScoreVariance(mean, bound)
 
 
 def _variance(

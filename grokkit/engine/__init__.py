@@ -9,7 +9,7 @@ from grokkit.engine.accelerators import (
     register_accelerator,
 )
 from grokkit.engine.contraction import measure_contraction
-from grokkit.engine.controls import Controls, grokked_radius
+from grokkit.engine.controls import Controls
 from grokkit.engine.optimizers import (
     SGD,
     Adam,

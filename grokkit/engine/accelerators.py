@@ -36,12 +36,7 @@ class AcceleratorSpec(ABC):
 
 
 class Accelerator(ABC):
-    """An accelerator at work.
-
-    Args:
-        group: the settings of each run, all of one kind.
-        weights: what is trained; its ``flat_grad`` is what is changed.
-    """
+    """An accelerator at work."""
 
     def __init__(self, group: Sequence[AcceleratorSpec], weights: Parameters) -> None:
         self.weights = weights

@@ -17,12 +17,7 @@ WARM_UP = 3
 
 
 class Replay:
-    """An epoch that is captured once and then replayed.
-
-    Args:
-        device: where the epochs are trained.
-        steady: whether it is the same work at every epoch.
-    """
+    """An epoch that is captured once and then replayed."""
 
     def __init__(self, device: torch.device, steady: bool) -> None:
         self.device = device

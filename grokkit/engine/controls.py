@@ -8,18 +8,12 @@ A ticket's mask holds which weights there are at all.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from grokkit.diagnostics.phases import grok_epoch
 from grokkit.errors import check_number, refuse
 from grokkit.model import MLP_WEIGHTS, QK_WEIGHTS, Parameters, of_kinds
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 
 @dataclass(frozen=True)
@@ -29,7 +23,7 @@ class Controls:
     Attributes:
         mlp_radius: norm-matching: after every step the MLP's parameters, theta_MLP, are
             scaled to this Frobenius norm, so that only their direction is trained. None:
-            they are left alone. :func:`grokked_radius` reads one off a grokked run.
+            they are left alone.
         qk_penalty: targeted L2: this times |W_Q|^2 + |W_K|^2 is added to the loss. The
             paper's control has 0.5; 0 is none.
         ticket: a file that :func:`grokkit.tickets.save_ticket` wrote: the run begins under
@@ -50,12 +44,7 @@ class Controls:
 
 
 class QKPenalty:
-    """The gradient of the targeted L2, added to that of the loss.
-
-    Args:
-        group: the controls of each run.
-        weights: whose ``flat_grad`` it is added to.
-    """
+    """The gradient of the targeted L2, added to that of the loss."""
 
     def __init__(self, group: Sequence[Controls], weights: Parameters) -> None:
         self.weights = weights
@@ -74,12 +63,7 @@ class QKPenalty:
 
 
 class MLPSphere:
-    """Norm-matching: the MLP's parameters kept on a sphere.
-
-    Args:
-        radii: the radius of each run.
-        weights: what is scaled.
-    """
+    """Norm-matching: the MLP's parameters kept on a sphere."""
 
     def __init__(self, radii: Sequence[float], weights: Parameters) -> None:
         self.weights = weights
@@ -102,24 +86,6 @@ class MLPSphere:
         """The sphere of a group, in which either all runs have a radius or none has."""
         radii = [one.mlp_radius for one in group if one.mlp_radius is not None]
         return MLPSphere(radii, weights) if radii else None
-
-
-def grokked_radius(history: "xr.Dataset") -> float:
-    """The MLP norm of runs that have grokked, for ``mlp_radius``.
-
-    The norm at the first record with test accuracy 0.99, the mean over those runs that
-    have one.
-
-    Args:
-        history: one run or several, with ``test_accuracy`` and ``mlp_norm``.
-    """
-    when = np.atleast_1d(grok_epoch(history).values)
-    norms = np.atleast_2d(history.mlp_norm.values)
-    epochs = history.epoch.values
-    at_grok = [row[epochs == at][0] for row, at in zip(norms, when, strict=True) if at == at]
-    if not at_grok:
-        refuse("history", f"{len(when)} runs, none grokked", "at least one run that has grokked")
-    return float(np.mean(at_grok))
 
 
 def _per_run(values: Sequence[float], weights: Parameters) -> Tensor:

@@ -95,11 +95,7 @@ class FeatureProbes:
 
     @torch.no_grad()
     def __call__(self, test: Activations) -> dict[str, Tensor]:
-        """One record of every run: name -> ``[run, ...]``.
-
-        Args:
-            test: what the model computed on the test sequences, at these weights.
-        """
+        """One record of every run: name -> ``[run, ...]``."""
         # Anew: the step that trains keeps of the train sequences only what all records need.
         train = self.train(self.weights)
         attention = train.attention

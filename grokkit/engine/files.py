@@ -50,10 +50,6 @@ def write_whole(path: str | Path, data: bytes) -> Path:
     The bytes go to a new file beside it and are on the disk before that takes the name:
     a killed process, a full disk or a power cut leaves the old file as it was.
 
-    Args:
-        path: the file to write or to replace.
-        data: what it shall hold.
-
     Raises:
         OSError: the file cannot be written, for example because the disk is full; the
             message names the file and the cause.
@@ -89,12 +85,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 def delete_drafts(folder: Path, name: str = "*") -> None:
-    """Delete the drafts in a folder that killed processes left, once they are old.
-
-    Args:
-        folder: where to look.
-        name: of which file; by default of all.
-    """
+    """Delete the drafts in a folder that killed processes left, once they are old."""
     for draft in folder.glob(f".{name}.*.part"):
         with contextlib.suppress(OSError):
             if time.time() - draft.stat().st_mtime > STALE:

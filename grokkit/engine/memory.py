@@ -20,10 +20,6 @@ def bytes_per_run(spec: RunSpec, data: TaskData | None = None) -> int:
     gradients and a temporary of each in training, the hidden layer and logits of the test
     sets in a record, the reads of attention with the value of each, which a record compares
     with the pooled one; and six copies of the parameters.
-
-    Args:
-        spec: one of the runs.
-        data: its data; None: they are built.
     """
     data = data or spec.task.build(spec.seed)
     model = spec.model

@@ -46,11 +46,7 @@ class Minibatches:
         return -(-self.examples // self.size)
 
     def __call__(self, epoch: int) -> Iterator[Int[Tensor, "run row"]]:
-        """The examples of each step of an epoch, each run's own.
-
-        Args:
-            epoch: the number of whole epochs that came before.
-        """
+        """The examples of each step of an epoch, each run's own."""
         order = torch.stack(
             [
                 torch.randperm(self.examples, generator=generator(seed, f"batches/{epoch}"))

@@ -1,31 +1,14 @@
-"""Optimizers for a group of runs, each run with its own settings.
+"""The core's optimizers for a group of runs, each run with its own settings.
 
-An optimizer is its rule for the direction U. All share a frame that makes one of two steps
-of it, with eta = learning_rate * min(1, t / warmup):
-
-    decoupled (B.2):   W' = (1 - eta * weight_decay) W - eta * U(gradient)
-    L2 (B.1):          W' = W - eta * U(gradient + weight_decay * W)
-
-The gradient is clipped beforehand. Both are what Definition 3.2 calls norm-contractive as
-long as U is bounded; :mod:`grokkit.theory.contraction` has the bounds.
-
-==========  ===================================================  ==============
-kind        U                                                    decay
-==========  ===================================================  ==============
-``adamw``   running mean / root of the running mean square       decoupled, B.2
-``adam``    the same, of gradient + weight_decay * W             L2
-``sgd``     momentum's sum of gradient + weight_decay * W        L2, B.1
-``lion``    the sign of a running mean                           decoupled, B.2
-``muon``    hidden matrices: momentum with all singular values   decoupled, B.2
-            brought near 1; the rest: as AdamW
-==========  ===================================================  ==============
+The rules, their settings and both kinds of weight decay are those of
+:mod:`grokkit.core.optimizers`, and so are the numbers; all runs take a step at once here, in
+place and without asking the device for a value.
 
 Sources: Lion, Chen et al. (2023), arXiv 2302.06675. Muon, K. Jordan et al., "Muon: an
 optimizer for hidden layers in neural networks" (2024); its scale ``rms`` is that of J. Liu et
 al. (2025), arXiv 2502.16982.
 """
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -35,34 +18,28 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from grokkit import core
+from grokkit.core.optimizers import NEWTON_SCHULZ
 from grokkit.errors import check_choice, check_int, check_number, refuse
 from grokkit.model import Layout, Parameters
 from grokkit.registry import Registry
 
 
 @dataclass(frozen=True)
-class OptimizerSpec(ABC):
-    """The settings that all optimizers share (Table G.2).
-
-    Attributes:
-        learning_rate: eta, after the warm-up. The paper does not give it; 1e-3 is ours.
-        weight_decay: the decay setting; a step shrinks weights by eta * weight_decay.
-        warmup: the number of steps over which eta rises linearly to its value; 0: none.
-        clip: the largest Frobenius norm of a run's whole gradient; ``inf``: no clipping.
-    """
+class OptimizerSpec(core.Optimizer, ABC):
+    """The settings that all optimizers share (Table G.2)."""
 
     kind: ClassVar[str]
-
-    learning_rate: float = 1e-3
-    weight_decay: float = 1.0
-    warmup: int = 10
-    clip: float = 1.0
+    shares: ClassVar[tuple[str, ...]] = ()
+    """The settings that are decays of running means: from 0 to below 1."""
 
     def __post_init__(self) -> None:
         check_number("learning_rate", self.learning_rate)
         check_number("weight_decay", self.weight_decay)
         check_int("warmup", self.warmup, 0)
         check_number("clip", self.clip, strict=True, finite=False)
+        for name in self.shares:
+            check_share(name, getattr(self, name))
 
     @abstractmethod
     def start(self, group: "Sequence[OptimizerSpec]", weights: Parameters) -> "Optimizer":
@@ -75,10 +52,6 @@ class Optimizer(ABC):
     ``setting`` holds every numeric setting by name, ``[run, 1]`` in double precision;
     ``count`` the number of this step, from 1, on the device: nothing here asks the device
     for a value, so a step can be queued, or captured, without waiting.
-
-    Args:
-        group: the settings of each run, all of one kind.
-        weights: what is trained; its ``flat_grad`` is read at every step.
     """
 
     decoupled: ClassVar[bool] = True
@@ -139,10 +112,6 @@ def numbers(group: Sequence[Any], weights: Parameters) -> dict[str, Tensor]:
 
     In double precision throughout: 1 - 0.999 in float32 is off by 1e-5. What acts on the
     weights is rounded once, at the end.
-
-    Args:
-        group: the settings of each run, dataclasses of one kind.
-        weights: whose device the numbers go to.
     """
     return {
         field.name: torch.tensor(
@@ -172,23 +141,13 @@ register_optimizer = optimizers.register
 
 @register_optimizer("adamw")
 @dataclass(frozen=True)
-class AdamW(OptimizerSpec):
-    """Adam with decoupled weight decay, the paper's optimizer.
+class AdamW(OptimizerSpec, core.AdamW):
+    """Adam with decoupled weight decay, the paper's optimizer."""
 
-    Attributes:
-        beta1: the decay of the running mean of the gradient.
-        beta2: the decay of the running mean of its square.
-        eps: added to the root of the latter.
-    """
-
-    beta1: float = 0.9
-    beta2: float = 0.999
-    eps: float = 1e-8
+    shares: ClassVar[tuple[str, ...]] = ("beta1", "beta2")
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_share("beta1", self.beta1)
-        check_share("beta2", self.beta2)
         check_number("eps", self.eps, strict=True)
 
     def start(self, group: Sequence[OptimizerSpec], weights: Parameters) -> Optimizer:
@@ -213,12 +172,7 @@ class RunningAdamW(Optimizer):
 
 
 class Moments:
-    """The two running means of Adam, over the whole buffer or some of its columns.
-
-    Args:
-        setting: beta1, beta2 and eps of each run, ``[run, 1]``.
-        like: a tensor of the shape of the gradients to come, ``[run, column]``.
-    """
+    """The two running means of Adam, over the whole buffer or some of its columns."""
 
     def __init__(self, setting: Mapping[str, Tensor], like: Tensor) -> None:
         self.beta1, self.beta2 = setting["beta1"], setting["beta2"]
@@ -232,12 +186,7 @@ class Moments:
         return {"mean": self.mean, "square": self.square}
 
     def direction(self, grad: Tensor, count: Tensor) -> Tensor:
-        """The mean divided by the root of the mean square, each corrected for its start.
-
-        Args:
-            grad: the gradient.
-            count: the number of this step, from 1, a scalar.
-        """
+        """The mean divided by the root of the mean square, each corrected for its start."""
         self.mean.lerp_(grad, self._new1)
         self.square.lerp_(grad * grad, self._new2)
         root = (self.square / (1 - self.beta2**count).to(grad)).sqrt_().add_(self._eps)
@@ -268,22 +217,17 @@ class _Adam(RunningAdamW):
 
 @register_optimizer("sgd")
 @dataclass(frozen=True)
-class SGD(OptimizerSpec):
+class SGD(OptimizerSpec, core.SGD):
     """Gradient descent: W' = W - eta V', V' = momentum * V + gradient + weight_decay * W.
 
-    Without momentum it is B.1 to the letter: W' = (1 - eta * weight_decay) W - eta *
-    gradient, and the clip bounds the gradient's norm. Momentum multiplies the length of
-    a steady step, decay included, by 1 / (1 - momentum).
+    Without momentum it is B.1 to the letter, and the clip bounds the gradient's norm. Momentum
+    multiplies the length of a steady step, decay included, by 1 / (1 - momentum).
 
     Attributes:
         momentum: the share of the last step's V that is kept; the usual 0.9 is our choice.
     """
 
-    momentum: float = 0.9
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_share("momentum", self.momentum)
+    shares: ClassVar[tuple[str, ...]] = ("momentum",)
 
     def start(self, group: Sequence[OptimizerSpec], weights: Parameters) -> Optimizer:
         """The running SGD of a group."""
@@ -307,25 +251,15 @@ class _SGD(Optimizer):
 
 @register_optimizer("lion")
 @dataclass(frozen=True)
-class Lion(OptimizerSpec):
+class Lion(OptimizerSpec, core.Lion):
     """Every weight moves by eta, up or down: U = sign(beta1 * mean + (1 - beta1) * gradient).
 
     The mean itself then follows the gradient with beta2. A step is as long as it can be,
     sqrt(parameters), so Lion usually wants a smaller learning rate than AdamW (its
     authors: 3 to 10 times) and a weight decay larger by as much.
-
-    Attributes:
-        beta1: the weight of the running mean in the direction, against the new gradient.
-        beta2: the decay of the running mean.
     """
 
-    beta1: float = 0.9
-    beta2: float = 0.99
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_share("beta1", self.beta1)
-        check_share("beta2", self.beta2)
+    shares: ClassVar[tuple[str, ...]] = ("beta1", "beta2")
 
     def start(self, group: Sequence[OptimizerSpec], weights: Parameters) -> Optimizer:
         """The running Lion of a group."""
@@ -349,16 +283,9 @@ class _Lion(Optimizer):
         return torch.where(mixed.isnan(), mixed, mixed.sign())
 
 
-COEFFICIENTS = (3.4445, -4.7750, 2.0315)
-"""a, b, c of the quintic that each iteration applies to every singular value (Jordan)."""
-
-ITERATIONS = 5
-"""How often the quintic is applied; a singular value of 0.01 then comes to about 1."""
-
-
 @register_optimizer("muon")
 @dataclass(frozen=True)
-class Muon(AdamW):
+class Muon(AdamW, core.Muon):
     """Muon on the hidden matrices, AdamW on all else, both with the same learning rate.
 
     Hidden matrices are those that map one internal space to another, of every layer: W_Q,
@@ -382,24 +309,16 @@ class Muon(AdamW):
         muon_readout: whether the matrix that makes the logits is a hidden matrix, too.
     """
 
-    momentum: float = 0.95
-    nesterov: bool = True
+    shares: ClassVar[tuple[str, ...]] = ("beta1", "beta2", "momentum")
+
     update_scale: Literal["rms", "spectral"] = "rms"
-    muon_readout: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_share("momentum", self.momentum)
         check_choice("update_scale", self.update_scale, ("rms", "spectral"))
         for name in ("nesterov", "muon_readout"):
             if not isinstance(getattr(self, name), bool):
                 refuse(name, getattr(self, name), "True, False")
-
-    def scale(self, inputs: int, outputs: int) -> float:
-        """What a step of singular values near 1 is multiplied by, for a matrix of a size."""
-        if self.update_scale == "rms":
-            return 0.2 * math.sqrt(max(inputs, outputs))
-        return math.sqrt(max(1.0, outputs / inputs))
 
     def start(self, group: Sequence[OptimizerSpec], weights: Parameters) -> Optimizer:
         """The running Muon of a group."""
@@ -407,12 +326,7 @@ class Muon(AdamW):
 
 
 def hidden_matrices(layout: Layout, readout: bool = False) -> tuple[str, ...]:
-    """The parameters that Muon orthogonalises, in the order of the buffer.
-
-    Args:
-        layout: all parameters of a model.
-        readout: whether the matrix that makes the logits counts, too.
-    """
+    """The parameters that Muon orthogonalises, in the order of the buffer."""
     last = "W_U" if "W_U" in layout.shapes else "W_2"
     matrices = [name for name in layout.shapes if name.startswith("W_")]
     return tuple(name for name in matrices if readout or name != last)
@@ -421,22 +335,16 @@ def hidden_matrices(layout: Layout, readout: bool = False) -> tuple[str, ...]:
 def orthogonalise(
     matrix: Float[Tensor, "run row column"], eps: Float[Tensor, "run 1"] | float = 1e-8
 ) -> Float[Tensor, "run row column"]:
-    """Newton and Schulz's iteration: U S V^T becomes about U V^T.
+    """Newton and Schulz's iteration, as the core has it, for each run.
 
-    Singular values end between 0.68 and 1.21 unless they are below about 0.004 of the norm.
     In the precision of the matrix; the usual implementation rounds to bfloat16.
-
-    Args:
-        matrix: one for each run; it is not changed.
-        eps: the least Frobenius norm that a matrix is divided by.
     """
-    a, b, c = COEFFICIENTS
     norm = torch.linalg.matrix_norm(matrix)
     least = torch.as_tensor(eps, dtype=norm.dtype, device=norm.device).view(-1)
     x = matrix / torch.maximum(norm, least).view(-1, 1, 1)
     tall = matrix.shape[1] > matrix.shape[2]
     x = x.transpose(1, 2) if tall else x
-    for _ in range(ITERATIONS):
+    for a, b, c in NEWTON_SCHULZ:
         gram = x @ x.transpose(1, 2)
         x = torch.baddbmm(x, torch.baddbmm(gram, gram, gram, beta=b, alpha=c), x, beta=a)
     return x.transpose(1, 2) if tall else x

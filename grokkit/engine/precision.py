@@ -49,10 +49,6 @@ def pinned(precision: Precision, device: torch.device) -> Iterator[None]:
     otherwise, and products are in the precision of the run. So a run does not depend on
     ``torch.no_grad()``, ``torch.set_default_dtype`` and the like around it.
 
-    Args:
-        precision: that of the run.
-        device: where it is trained; a CPU uses one thread.
-
     Raises:
         SettingError: TF32 was asked for on a CPU, which has no such units.
     """

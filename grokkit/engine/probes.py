@@ -14,9 +14,9 @@ from torch import Tensor
 
 from grokkit.core.loss import loss_and_gradient
 from grokkit.diagnostics import capacity, starvation, structure
+from grokkit.diagnostics.capacity import logit_margins, value_radius
 from grokkit.diagnostics.collapse import softmax_collapse
 from grokkit.diagnostics.queries import per_query
-from grokkit.diagnostics.separability import logit_margins, value_radius
 from grokkit.diagnostics.starvation import starvation_bounds, starvation_exponent
 from grokkit.diagnostics.variance import score_variance
 from grokkit.engine import update_probes
@@ -132,12 +132,7 @@ class Probes:
     def __call__(
         self, step: StepOutput, further: Callable[[Activations], dict[str, Tensor]] | None = None
     ) -> dict[str, Tensor]:
-        """One record of every run: name -> ``[run, ...]``.
-
-        Args:
-            step: what the training step saw, with its score gradient, at these weights.
-            further: what is recorded too, from what the model computed on the test set.
-        """
+        """One record of every run: name -> ``[run, ...]``."""
         assert step.score_gradient is not None, "a recorded step keeps its score gradient"
         assert step.log_attention is not None, "a recorded step keeps its log attention"
         queries: dict[str, Tensor] = {}
@@ -181,7 +176,7 @@ class Probes:
             l_f=record["lipschitz"],
         )
         variance = score_variance(self.train_model, weights)
-        lost = softmax_collapse(step.logits, train.targets, loss=step.loss)
+        lost = softmax_collapse(step.logits, train.targets, step.loss)
         more = {
             "score_gradient_max": bounds.measured,
             "starvation_bound": bounds.paper,
@@ -194,7 +189,7 @@ class Probes:
             "score_variance_bound": variance.bound,
             "logit_margin": logit_margins(step.logits, train.targets).amin(dim=1),
             "value_radius": value_radius(self.train_model, weights),
-            "collapsed": lost.loss / train.examples,
+            "collapsed": lost / train.examples,
         }
         record |= {name: value.to(attention.dtype) for name, value in more.items()}
         test = self.test_models[0](weights)

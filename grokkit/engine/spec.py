@@ -63,7 +63,6 @@ class RunSpec(Spec):
         batch_size: the number of examples that an optimizer step sees: an epoch is then
             train examples / batch_size steps, the last one with what is left. None: all
             examples, one step an epoch. Records see all examples either way.
-        record_every: the number of epochs between two records of the History.
         stop_after: stop this many epochs after the test accuracy has reached 0.99 and
             stayed there at every record; None: never stop early.
         features: whether to record what other accounts of grokking look at, too:

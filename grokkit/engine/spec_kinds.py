@@ -286,10 +286,6 @@ def grid(spec: S, /, **axes: Any) -> list[S]:
 
     ``grid(spec, weight_decay=[0.5, 1, 2], seed=range(5))`` is 15 specs.
 
-    Args:
-        spec: what the rest of the settings are.
-        axes: for each setting that varies, its values.
-
     Raises:
         SettingError: no setting has such a name, an axis is empty, there are more than
             a million runs, or a value is refused.

@@ -6,8 +6,8 @@ exactly 0, so that nobody who reads the gradient, be it the clipping, Muon or Gr
 that they ever were. How tickets come about is told in :mod:`grokkit.tickets`; here is what
 a training must know.
 
-One safetensors file: a mask for every pruned matrix, optionally initial weights, and where
-it comes from as JSON in the header. No pickle: opening one that somebody sent runs nothing.
+A file (:mod:`grokkit.engine.tensor_file`) has a mask for every pruned matrix, optionally initial
+weights, and where it comes from.
 """
 
 import hashlib
@@ -19,6 +19,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from grokkit import core
 from grokkit.engine.tensor_file import TensorFile
 from grokkit.errors import refuse
 from grokkit.model import Parameters
@@ -34,19 +35,13 @@ _FILE = TensorFile("ticket", HEADER, FORMAT, TicketError)
 
 
 @dataclass(frozen=True, eq=False)
-class Ticket:
-    """A mask over some matrices of a model.
+class Ticket(core.Ticket):
+    """The core's ticket, and where it comes from.
 
     Attributes:
-        kept: for each matrix that is pruned, which of its entries are trained. Parameters
-            that are not here are trained whole.
-        initial: the initial weights of all parameters, without a run axis; None: each run
-            begins with those that its own seed gives.
         origin: where it comes from, plain values for JSON.
     """
 
-    kept: Mapping[str, Tensor]
-    initial: Mapping[str, Tensor] | None = None
     origin: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -114,10 +109,6 @@ def load_ticket(path: str | Path) -> Ticket:
 
 class TicketMask:
     """The ticket of a group at work.
-
-    Args:
-        path: the file of the ticket.
-        weights: what it masks; initial weights that the ticket holds are put there.
 
     Raises:
         SettingError: there is no such file, or its ticket is for a model of another shape.

@@ -35,12 +35,7 @@ MEANING: Mapping[str, str] = {
 
 
 class UpdateProbes:
-    """The further instruments of one group of runs.
-
-    Args:
-        weights: the weights of the group.
-        optimizer: what moves them.
-    """
+    """The further instruments of one group of runs."""
 
     def __init__(self, weights: Parameters, optimizer: Optimizer) -> None:
         self.weights = weights

@@ -1,8 +1,7 @@
 """The weights of one trained run in a file, to be used by others.
 
-One safetensors file: every parameter under its own name, and the run's spec as JSON in the
-header. No pickle, so that opening one that somebody sent runs nothing. For going on with a
-training there are checkpoints (:mod:`grokkit.runtime.checkpoint`); this is for its result.
+A file (:mod:`grokkit.engine.tensor_file`) has every parameter under its own name, and the run's
+spec. For going on with a training there are checkpoints; this is for its result.
 """
 
 from pathlib import Path

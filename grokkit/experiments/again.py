@@ -11,8 +11,8 @@ from grokkit.experiments import inductive_bias, three_accounts, uniformity
 from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.compressibility import COMPARED
 from grokkit.experiments.evidence import Evidence
-from grokkit.experiments.judges import Judge, all_of, bounded, never_groks, part
-from grokkit.experiments.outcomes import negated, where
+from grokkit.experiments.judges import bounded, judge, never_groks, part
+from grokkit.experiments.outcomes import both, negated, where
 from grokkit.experiments.row import Arms, Row, Size
 from grokkit.experiments.signals import BASE, SIGNALS, arrivals, ways
 from grokkit.experiments.three_accounts import TRAPPED
@@ -46,8 +46,7 @@ def rank_foretells(evidence: Evidence) -> list[Part]:
         says = f"{arm}: down to 3/4 by 0.9 of the grok's epoch"
         parts.append(part(says, mine.foretells(its, 0.9), f"{mine} against {its}"))
     mine, its = rank_falls(evidence, "A^qk"), evidence.grokked("A^qk", 0.95)
-    pairs = zip(evidence.memorised("A^qk").reached, its.reached, strict=True)
-    waits = [known and came is False for known, came in pairs]
+    waits = both(evidence.memorised("A^qk").reached, negated(its.reached))
     silent = where(waits, negated(mine.reached))
     return [*parts, part("A^qk: not down to 3/4", silent, str(mine))]
 
@@ -60,8 +59,7 @@ def mirror_images_at_once(evidence: Evidence) -> list[Part]:
         right = runs.epoch.where(runs.mirrored_accuracy >= 0.5).min("epoch")
         mine = evidence.times(arm, right)
         seen = runs.mirrored_accuracy.notnull().any("epoch").values
-        known = [there and came for there, came in zip(seen, its.reached, strict=True)]
-        by_then = where(known, mine.sooner(its, 2))
+        by_then = where(both(seen, its.reached), mine.sooner(its, 2))
         outcomes = by_then if arm in QUICK else negated(by_then)
         says = f"{arm}: half of the mirrored pairs {'' if arm in QUICK else 'not '}right by twice"
         parts.append(part(f"{says} the epoch of memorising", outcomes, f"{mine} against {its}"))
@@ -96,25 +94,15 @@ def rank_turns(evidence: Evidence) -> list[Part]:
     return [bounded(says, shares, at_least=0.7, at_most=1.0)]
 
 
-def stays_away(name: str) -> Judge:
+@judge
+def stays_away(evidence: Evidence, name: str) -> list[Part]:
     """A signal of the trap never comes to stay at the level that is half-way in the baseline."""
-
-    def judge(evidence: Evidence) -> list[Part]:
-        mine = arrivals(evidence, name, TRAPPED)
-        marked = [along is not None and along.length != 0 for along in ways(evidence, name)]
-        known = [
-            there and came is True and bool(np.isfinite(SIGNALS[name].of(one)).all())
-            for there, came, one in zip(
-                marked,
-                evidence.memorised(TRAPPED).reached,
-                evidence.runs(TRAPPED),
-                strict=True,
-            )
-        ]
-        outcomes = where(known, negated(mine.reached))
-        return [part(f"{TRAPPED}: {name} not for good at its mark", outcomes, str(mine))]
-
-    return judge
+    mine = arrivals(evidence, name, TRAPPED)
+    marked = [along is not None and along.length != 0 for along in ways(evidence, name)]
+    seen = [np.isfinite(SIGNALS[name].of(one)).all() for one in evidence.runs(TRAPPED)]
+    known = both(both(marked, seen), evidence.memorised(TRAPPED).reached)
+    outcomes = where(known, negated(mine.reached))
+    return [part(f"{TRAPPED}: {name} not for good at its mark", outcomes, str(mine))]
 
 
 PLACEMENTS = Row(
@@ -175,7 +163,9 @@ ACCOUNTS = Row(
             "In the trap, which does not grok, attention does not come to stay at the level that "
             "is half-way in the baseline, by its divergence from the oracle or by its entropy.",
             "ours: a rule made after seeds 0 to 4, where the rule before it had failed",
-            all_of(never_groks(TRAPPED, accuracy=0.95), stays_away("KL"), stays_away("entropy")),
+            never_groks(TRAPPED, accuracy=0.95),
+            stays_away("KL"),
+            stays_away("entropy"),
             afterwards="the words 'to stay', as the rule has it: by its entropy attention is at "
             "that level for some records after memorising, in three of the five seeds, and "
             "leaves it; and that the trap does not grok is asked, too",

@@ -8,10 +8,9 @@ from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import (
     AND_HOLDS,
     APART,
-    Judge,
-    all_of,
     bounded,
     groks,
+    judge,
     memorises,
     one_norm,
     so_far,
@@ -44,26 +43,23 @@ def setup(size: Size) -> Arms:
     }
 
 
-def norm_falls(*arms: str) -> Judge:
+@judge
+def norm_falls(evidence: Evidence, *arms: str) -> list[Part]:
     """The MLP's norm from memorising to the grok, or to the end of the run."""
-
-    def judge(evidence: Evidence) -> list[Part]:
-        parts = []
-        for arm in arms:
-            left = []
-            for one in evidence.runs(arm):
-                start, _, end = phase_borders(one).values
-                if np.isnan(start) or end == start:  # no plateau
-                    left.append(np.nan)
-                    continue
-                after = one.mlp_norm.where((one.epoch >= start) & ~(one.epoch > end), drop=True)
-                left.append(float(after[-1] / after[0]))
-            says = f"{arm}: down to 0.9 or less between memorising and grokking"
-            known = so_far(evidence, arm, left, rising=False)
-            parts.append(bounded(says, known, f"{spread(left)} of it is left", at_most=0.9))
-        return parts
-
-    return judge
+    parts = []
+    for arm in arms:
+        left = []
+        for one in evidence.runs(arm):
+            start, _, end = phase_borders(one).values
+            if np.isnan(start) or end == start:  # no plateau
+                left.append(np.nan)
+                continue
+            after = one.mlp_norm.where((one.epoch >= start) & ~(one.epoch > end), drop=True)
+            left.append(float(after[-1] / after[0]))
+        says = f"{arm}: down to 0.9 or less between memorising and grokking"
+        known = so_far(evidence, arm, left, rising=False)
+        parts.append(bounded(says, known, f"{spread(left)} of it is left", at_most=0.9))
+    return parts
 
 
 ROW = Row(
@@ -108,7 +104,7 @@ ROW = Row(
             "assumptions/batches",
             "With small batches the network groks, too.",
             "Figure 11",
-            all_of(groks("batch 128", "batch 512", accuracy=0.95)),
+            groks("batch 128", "batch 512", accuracy=0.95),
         ),
         Claim(
             "assumptions/goldilocks",

@@ -179,7 +179,7 @@ class Part:
         return [Part.of(self.says, self.measured, one, self.seen) for one in self.bounds.moved()]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Claim:
     """A sentence that could be false, and who judges it.
 
@@ -187,15 +187,31 @@ class Claim:
         id: its name, ``ROW/NAME``.
         says: the claim, in one sentence.
         source: who claims it: a statement or figure of the paper, or a weak point of it.
-        judge: from the evidence of a row to the parts of this claim.
+        judges: each from the evidence of a row to some of the parts of this claim.
         afterwards: what of it was written or changed after runs had been seen, and why.
     """
 
     id: str
     says: str
     source: str
-    judge: "Callable[[Evidence], Sequence[Part]]"
+    judges: "tuple[Callable[[Evidence], Sequence[Part]], ...]"
     afterwards: str = ""
+
+    def __init__(
+        self,
+        id: str,
+        says: str,
+        source: str,
+        *judges: "Callable[[Evidence], Sequence[Part]]",
+        afterwards: str = "",
+    ) -> None:
+        values = {"id": id, "says": says, "source": source, "judges": judges}
+        for name, value in (values | {"afterwards": afterwards}).items():
+            object.__setattr__(self, name, value)
+
+    def judge(self, evidence: "Evidence") -> "tuple[Part, ...]":
+        """The parts of the claim, in the order of its judges."""
+        return tuple(part for judge in self.judges for part in judge(evidence))
 
     @property
     def whose(self) -> Whose:

@@ -5,7 +5,7 @@ import numpy as np
 from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.inductive_bias import placed
-from grokkit.experiments.judges import Judge, bounded, in_order, part, rank_correlations
+from grokkit.experiments.judges import bounded, in_order, judge, part, rank_correlations
 from grokkit.experiments.row import Row
 from grokkit.experiments.times import Times
 
@@ -30,31 +30,25 @@ def arrives(evidence: Evidence, arm: str, variable: str) -> Times:
     return evidence.times(arm, runs.epoch.where(near).min("epoch"))
 
 
-def orders(variable: str) -> Judge:
+@judge
+def orders(evidence: Evidence, variable: str) -> list[Part]:
     """The rank correlation, over placements, of arriving and grokking."""
-
-    def judge(evidence: Evidence) -> list[Part]:
-        grokked = in_order([evidence.grokked(arm, 0.95) for arm in COMPARED])
-        arrived = np.stack([arrives(evidence, arm, variable).values for arm in COMPARED])
-        ranks = rank_correlations(arrived, grokked)
-        says = "rank correlation, over four placements, of its arrival and the grok at least 0.8"
-        return [bounded(says, ranks, at_least=0.8, null=0.0)]
-
-    return judge
+    grokked = in_order([evidence.grokked(arm, 0.95) for arm in COMPARED])
+    arrived = np.stack([arrives(evidence, arm, variable).values for arm in COMPARED])
+    ranks = rank_correlations(arrived, grokked)
+    says = "rank correlation, over four placements, of its arrival and the grok at least 0.8"
+    return [bounded(says, ranks, at_least=0.8, null=0.0)]
 
 
-def leads(variable: str) -> Judge:
+@judge
+def leads(evidence: Evidence, variable: str) -> list[Part]:
     """It arrives before the test accuracy reaches 0.95, in every placement."""
-
-    def judge(evidence: Evidence) -> list[Part]:
-        parts = []
-        for arm in COMPARED:
-            mine, its = arrives(evidence, arm, variable), evidence.grokked(arm, 0.95)
-            says = f"{arm}: arrived by 0.9 of the grok's epoch"
-            parts.append(part(says, mine.foretells(its, 0.9), f"{mine} against {its}"))
-        return parts
-
-    return judge
+    parts = []
+    for arm in COMPARED:
+        mine, its = arrives(evidence, arm, variable), evidence.grokked(arm, 0.95)
+        says = f"{arm}: arrived by 0.9 of the grok's epoch"
+        parts.append(part(says, mine.foretells(its, 0.9), f"{mine} against {its}"))
+    return parts
 
 
 ROW = Row(

@@ -6,10 +6,9 @@ from grokkit.engine import RunSpec
 from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import (
-    Judge,
-    all_of,
     bounded,
     groks,
+    judge,
     memorises,
     never_groks,
     no_sooner,
@@ -48,16 +47,13 @@ def on_the_distractors(evidence: Evidence) -> list[Part]:
     return [bounded(says, mass, at_most=math.nextafter(0.5, 0))]
 
 
-def structure_at_once(kind: str, epochs: int) -> Judge:
+@judge
+def structure_at_once(evidence: Evidence, kind: str, epochs: int) -> list[Part]:
     """Attention has found the informative tokens within a few hundred epochs."""
-
-    def judge(evidence: Evidence) -> list[Part]:
-        arm = evidence.arm(kind)
-        soon = arm.informative_mass.sel(epoch=slice(0, epochs)).max("epoch").values.astype(float)
-        says = f"{kind}: 0.8 of the attention on informative tokens within {epochs} epochs"
-        return [bounded(says, so_far(evidence, kind, soon, rising=True), spread(soon), 0.8)]
-
-    return judge
+    arm = evidence.arm(kind)
+    soon = arm.informative_mass.sel(epoch=slice(0, epochs)).max("epoch").values.astype(float)
+    says = f"{kind}: 0.8 of the attention on informative tokens within {epochs} epochs"
+    return [bounded(says, so_far(evidence, kind, soon, rising=True), spread(soon), 0.8)]
 
 
 ROW = Row(
@@ -70,25 +66,26 @@ ROW = Row(
             "distractors/constant",
             "With constant distractors attention is right at once, and the KL prior does not help.",
             "ours",
-            all_of(
-                structure_at_once("constant", 300),
-                groks("constant"),
-                no_sooner("constant, KL 1", "constant"),
-            ),
+            structure_at_once("constant", 300),
+            groks("constant"),
+            no_sooner("constant, KL 1", "constant"),
             afterwards='it had said too "the wait is the norm\'s", which nothing here measures',
         ),
         Claim(
             "distractors/alphabet",
             "With distractors from a small alphabet the wait is structural: the prior shortens it.",
             "ours",
-            all_of(memorises("alphabet"), sooner("alphabet, KL 1", "alphabet", 0.8)),
+            memorises("alphabet"),
+            sooner("alphabet, KL 1", "alphabet", 0.8),
         ),
         Claim(
             "distractors/random",
             "With a fresh random token in every place there is no plateau but a trap: it "
             "memorises through the distractors and never groks.",
             "ours",
-            all_of(memorises("random"), never_groks("random", accuracy=0.95), on_the_distractors),
+            memorises("random"),
+            never_groks("random", accuracy=0.95),
+            on_the_distractors,
         ),
         Claim(
             "distractors/way-out",
@@ -101,7 +98,8 @@ ROW = Row(
             "Shown each pair with four draws of the distractors, attention finds the structure "
             "by itself.",
             "ours",
-            all_of(structure_at_once("4 draws", 300), groks("4 draws")),
+            structure_at_once("4 draws", 300),
+            groks("4 draws"),
         ),
     ),
 )

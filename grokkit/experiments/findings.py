@@ -24,9 +24,9 @@ class Finding:
     Attributes:
         says: the finding, in one sentence that can be read alone.
         rests_on: the claims that it rests on, each with the verdict that it must have.
-        effects: what is told in numbers, a sentence each, with the claim and the part of it that
-            it tells of; ``{effect}`` stands for the effect with its interval and
-            ``{seen}`` for what was seen.
+        effects: what is told in numbers: for each claim a sentence on some of its parts, by
+            their number; ``{effect}`` stands for the effect with its interval and ``{seen}``
+            for what was seen.
         caveat: the strongest reason to doubt it, or what it does not say.
         picture: the name of the picture of a row.
         size: the size whose runs are meant, ``classroom`` or ``paper``.
@@ -34,7 +34,7 @@ class Finding:
 
     says: str
     rests_on: Mapping[str, Verdict]
-    effects: Sequence[tuple[str, str, int]]
+    effects: Mapping[str, Mapping[int, str]]
     caveat: str
     picture: str
     size: Size = "classroom"
@@ -46,33 +46,21 @@ FINDINGS: tuple[Finding, ...] = (
         "attention is, as long as every token that matters keeps some; where one of them gets next "
         "to none, none of ten networks did.",
         {"structure/least-mass": "reproduced", "structure/not-kl": "reproduced"},
-        [
-            ("With a weak adversary most networks grok: {seen}.", "structure/not-kl", 0),
-            (
-                "When they do, their attention is {effect} nats from the right one; uniform "
+        {
+            "structure/not-kl": {
+                0: "With a weak adversary most networks grok: {seen}.",
+                1: "When they do, their attention is {effect} nats from the right one; uniform "
                 "attention is 0.916 nats from it.",
-                "structure/not-kl",
-                1,
-            ),
-            (
-                "The tokens that matter then get {effect} of the attention, on average; uniform "
+                2: "The tokens that matter then get {effect} of the attention, on average; uniform "
                 "attention gives them 0.4.",
-                "structure/not-kl",
-                2,
-            ),
-            (
-                "The one that gets least, in any train example, then still has {effect}; uniform "
-                "attention gives it 0.2.",
-                "structure/least-mass",
-                3,
-            ),
-            (
-                "A strong adversary leaves that one {effect} at the end.",
-                "structure/least-mass",
-                4,
-            ),
-            ("With it no network groks: {seen}.", "structure/least-mass", 5),
-        ],
+            },
+            "structure/least-mass": {
+                3: "The one that gets least, in any train example, then still has {effect}; "
+                "uniform attention gives it 0.2.",
+                4: "A strong adversary leaves that one {effect} at the end.",
+                5: "With it no network groks: {seen}.",
+            },
+        },
         "The adversaries' strengths were chosen on seed 0 of an older row, and the limit that we "
         "claimed, 0.05, is no constant of the theory. That attention need not single out the "
         "tokens that matter has a control of its own (`controls/uniform-attention`).",
@@ -82,10 +70,10 @@ FINDINGS: tuple[Finding, ...] = (
         "A prior that tells attention where to look brings the network to 95 % on unseen pairs in "
         "about half of the epochs.",
         {"headlines/faster": "undecided", "headlines/faster-to-99": "undecided"},
-        [
-            ("To 95 % it takes {effect} of the epochs.", "headlines/faster", 0),
-            ("To 99 % it takes {effect} of the epochs.", "headlines/faster-to-99", 0),
-        ],
+        {
+            "headlines/faster": {0: "To 95 % it takes {effect} of the epochs."},
+            "headlines/faster-to-99": {0: "To 99 % it takes {effect} of the epochs."},
+        },
         "We had claimed two thirds or less. To 95 % the interval reaches past that by a little, "
         "and to 99 % as far as no gain: the more is asked, the smaller the gain. One size of "
         "table, p 43.",
@@ -95,28 +83,14 @@ FINDINGS: tuple[Finding, ...] = (
         "The prior helps by what it says: with noise in place of its gradient, or with its "
         "gradient's signs shuffled, no network came to 95 % in 3,000 epochs.",
         {"controls/content": "undecided"},
-        [
-            (
-                "The prior takes {effect} of the epochs that noise of the same norm takes.",
-                "controls/content",
-                0,
-            ),
-            (
-                "It takes {effect} of the epochs that shuffled signs take.",
-                "controls/content",
-                1,
-            ),
-            (
-                "Noise takes {effect} times the epochs of a network without a prior.",
-                "controls/content",
-                2,
-            ),
-            (
-                "Shuffled signs take {effect} times the epochs of a network without a prior.",
-                "controls/content",
-                3,
-            ),
-        ],
+        {
+            "controls/content": {
+                0: "The prior takes {effect} of the epochs that noise of the same norm takes.",
+                1: "It takes {effect} of the epochs that shuffled signs take.",
+                2: "Noise takes {effect} times the epochs of a network without a prior.",
+                3: "Shuffled signs take {effect} times the epochs of a network without a prior.",
+            },
+        },
         "Five seeds. We had claimed that the prior takes at most half of the epochs; in one seed "
         "it took 2,475, and the controls were stopped at 3,000, so that this seed cannot tell.",
         "controls",
@@ -129,22 +103,18 @@ FINDINGS: tuple[Finding, ...] = (
             "wait-again/a-sum": "undecided",
             "wait/the-later-of-two": "undecided",
         },
-        [
-            (
-                "Two epochs are compared with the grok: when attention is right, and when a "
+        {
+            "wait-again/not-the-later-of-two": {
+                0: "Two epochs are compared with the grok: when attention is right, and when a "
                 "network whose attention is frozen at the right one groks. The grok comes after "
                 "{effect} times the later of the two.",
-                "wait-again/not-the-later-of-two",
-                0,
-            ),
-            ("It comes after {effect} times their sum.", "wait-again/a-sum", 0),
-            (
-                "In the seeds that had suggested the sum it came after {effect} times it.",
-                "wait/the-later-of-two",
-                1,
-            ),
-            ("The search takes {effect} of the epochs to the grok.", "wait-again/found-late", 0),
-        ],
+            },
+            "wait-again/a-sum": {0: "It comes after {effect} times their sum."},
+            "wait/the-later-of-two": {
+                1: "In the seeds that had suggested the sum it came after {effect} times it."
+            },
+            "wait-again/found-late": {0: "The search takes {effect} of the epochs to the grok."},
+        },
         "We had first claimed the contrary, that both are learned side by side. For the sum we "
         "had claimed 0.75 to 1.25, on ten seeds that could not be trained; the five that were "
         "judged instead had runs when that was claimed, and had not been asked this. Over all "
@@ -157,19 +127,14 @@ FINDINGS: tuple[Finding, ...] = (
         "A stronger prior shortens the search and leaves the time that the network needs to learn "
         "to add.",
         {"wait/strength-moves-the-first-part": "reproduced"},
-        [
-            (
-                "At strength 0.01 the search takes {effect} times the epochs that it takes at 3.",
-                "wait/strength-moves-the-first-part",
-                0,
-            ),
-            (
-                "At strength 0.1 learning to add takes {effect} times the epochs that it takes at "
-                "3.",
-                "wait/strength-moves-the-first-part",
-                1,
-            ),
-        ],
+        {
+            "wait/strength-moves-the-first-part": {
+                0: "At strength 0.01 the search takes {effect} times the epochs that it takes "
+                "at 3.",
+                1: "At strength 0.1 learning to add takes {effect} times the epochs that it takes "
+                "at 3.",
+            },
+        },
         "Five seeds; the search at strength 3 ends within one or two records. Attention counts "
         "as right from half of the right share on; asked for three quarters, learning to add is "
         "no longer shown to stay the same.",
@@ -179,30 +144,22 @@ FINDINGS: tuple[Finding, ...] = (
         "The wait goes about as 1 / (learning rate x weight decay), under AdamW, under Muon, and "
         "with attention frozen; at equal learning rate x decay Muon is hardly quicker than AdamW.",
         {"controls/muon-inverse-decay": "reproduced", "controls/muon": "not reproduced"},
-        [
-            (
-                "Under AdamW the wait goes as the decay to the power {effect}.",
-                "structure/inverse-decay",
-                0,
-            ),
-            ("Under Muon, to the power {effect}.", "controls/muon-inverse-decay", 0),
-            (
-                "With attention frozen at the right one, to the power {effect}.",
-                "wait/adding-goes-as-1-over-decay",
-                0,
-            ),
-            (
-                "With attention frozen it goes as the learning rate to the power {effect}.",
-                "wait/adding-goes-as-1-over-rate",
-                0,
-            ),
-            (
-                "At equal learning rate x decay Muon takes {effect} of the epochs of AdamW; we had "
-                "claimed 0.8 or less.",
-                "controls/muon",
-                0,
-            ),
-        ],
+        {
+            "structure/inverse-decay": {
+                0: "Under AdamW the wait goes as the decay to the power {effect}."
+            },
+            "controls/muon-inverse-decay": {0: "Under Muon, to the power {effect}."},
+            "wait/adding-goes-as-1-over-decay": {
+                0: "With attention frozen at the right one, to the power {effect}."
+            },
+            "wait/adding-goes-as-1-over-rate": {
+                0: "With attention frozen it goes as the learning rate to the power {effect}."
+            },
+            "controls/muon": {
+                0: "At equal learning rate x decay Muon takes {effect} of the epochs of AdamW; we "
+                "had claimed 0.8 or less.",
+            },
+        },
         "For AdamW and for frozen attention the interval reaches past the bounds that we had "
         "claimed, so these are undecided. The exponent in the rate was measured with attention "
         "frozen only.",
@@ -212,28 +169,19 @@ FINDINGS: tuple[Finding, ...] = (
         "On the plateau the whole network starves, and not attention alone: the gradient falls "
         "in proportion to the loss, and the steps that AdamW takes shrink too, though far less.",
         {"starvation-bound/linear": "reproduced", "headlines/steps-go-on": "not reproduced"},
-        [
-            (
-                "The gradient of attention's W_Q and W_K falls {effect}-fold.",
-                "headlines/starves-all",
-                0,
-            ),
-            (
-                "That is {effect} times as far as the gradient of the MLP falls.",
-                "headlines/starves-all",
-                1,
-            ),
-            (
-                "The gradient of attention's scores goes as the train loss to the power {effect}.",
-                "starvation-bound/linear",
-                0,
-            ),
-            (
-                "The steps of W_Q and W_K fall {effect}-fold; we had claimed tenfold or less.",
-                "headlines/steps-go-on",
-                0,
-            ),
-        ],
+        {
+            "headlines/starves-all": {
+                0: "The gradient of attention's W_Q and W_K falls {effect}-fold.",
+                1: "That is {effect} times as far as the gradient of the MLP falls.",
+            },
+            "starvation-bound/linear": {
+                0: "The gradient of attention's scores goes as the train loss to the power "
+                "{effect}."
+            },
+            "headlines/steps-go-on": {
+                0: "The steps of W_Q and W_K fall {effect}-fold; we had claimed tenfold or less."
+            },
+        },
         "A fall is from the largest value before memorising to the least after it, so both ends "
         "are extremes; by medians in place of extremes the MLP's gradient falls further than "
         "attention's.",
@@ -243,16 +191,14 @@ FINDINGS: tuple[Finding, ...] = (
         "With a fresh random token in every place the network is trapped: it memorises through the "
         "distractors and did not generalise in 10,000 epochs, and the prior leads out.",
         {"distractors/random": "reproduced", "distractors/way-out": "reproduced"},
-        [
-            ("It memorises: {seen}.", "distractors/random", 0),
-            ("Without a prior it does not come to 95 %: {seen}.", "distractors/random", 1),
-            (
-                "The tokens that matter end with {effect} of its attention.",
-                "distractors/random",
-                2,
-            ),
-            ("With the prior it comes to 99 % and holds: {seen}.", "distractors/way-out", 0),
-        ],
+        {
+            "distractors/random": {
+                0: "It memorises: {seen}.",
+                1: "Without a prior it does not come to 95 %: {seen}.",
+                2: "The tokens that matter end with {effect} of its attention.",
+            },
+            "distractors/way-out": {0: "With the prior it comes to 99 % and holds: {seen}."},
+        },
         "Seeds 0 to 4, a table of p 31; the trap was first seen on seeds 0 to 3. Shown every pair "
         "with four draws of the distractors, the network generalises without a prior "
         "(`distractors/draws`).",
@@ -308,14 +254,16 @@ that draws attention there; an *adversary* is one that draws it to the distracto
 
 
 def _block(number: int, finding: Finding, judged: Callable[[str, Size], Sequence[Result]]) -> str:
-    results = {claim: _result(claim, finding.size, judged) for claim in _claims(finding)}
+    claims = dict.fromkeys([*finding.rests_on, *finding.effects])
+    results = {claim: _result(claim, finding.size, judged) for claim in claims}
     for claim, verdict in finding.rests_on.items():
         if results[claim].verdict != verdict:
             refuse("finding", f"{claim}: {results[claim].verdict}", f"{verdict}: {finding.says}")
     rows = dict.fromkeys(claim.split("/")[0] for claim in results)
     lines = [f"## {number}. {finding.says}", ""]
-    for words, claim, part in finding.effects:
-        lines.append(f"- {_told(words, results[claim].parts[part])}")
+    for claim, sentences in finding.effects.items():
+        parts = results[claim].parts
+        lines += [f"- {_told(words, parts[part])}" for part, words in sentences.items()]
     settings = dict.fromkeys(result.settings for result in results.values())
     lines.append(f"- Runs: {'; '.join(settings)}.")
     lines.append(f"- Caveat: {finding.caveat}")
@@ -329,10 +277,6 @@ def _told(words: str, part: Part) -> str:
     n = len(part.outcomes)
     effect = f"**{part.effect}**" if part.effect is not None else ""
     return words.format(effect=effect, seen=f"**{part.seen}**") + f" ({n} seeds)"
-
-
-def _claims(finding: Finding) -> dict[str, None]:
-    return dict.fromkeys([*finding.rests_on, *(claim for _, claim, _ in finding.effects)])
 
 
 def _result(claim: str, size: Size, judged: Callable[[str, Size], Sequence[Result]]) -> Result:

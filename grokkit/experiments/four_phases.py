@@ -10,9 +10,8 @@ from grokkit.experiments.estimates import Measured
 from grokkit.experiments.evidence import Evidence, MissingArm
 from grokkit.experiments.judges import (
     APART,
-    Judge,
-    all_of,
     bounded,
+    judge,
     memorises,
     never_groks,
     one_norm,
@@ -134,22 +133,19 @@ def early_jump(evidence: Evidence) -> list[Part]:
     ]
 
 
-def structure_first(arm: str) -> Judge:
+@judge
+def structure_first(evidence: Evidence, arm: str) -> list[Part]:
     """KL has made 90 % of its way down when half of the unmirrored test pairs are right."""
-
-    def judge(evidence: Evidence) -> list[Part]:
-        left = []
-        for one in evidence.runs(arm):
-            unseen = one.unmirrored_accuracy
-            if bool(unseen.isnull().all()):  # an unordered split has no mirrored pairs
-                unseen = one.test_accuracy
-            half = np.flatnonzero(unseen.values >= 0.5)
-            share = one.kl.values[half[0]] / one.kl.values[0] if len(half) else np.nan
-            left.append(float(share))
-        says = f"{arm}: at most 0.1 of the first KL is left"
-        return [bounded(says, left, f"{spread(left)} of it is left", at_most=0.1)]
-
-    return judge
+    left = []
+    for one in evidence.runs(arm):
+        unseen = one.unmirrored_accuracy
+        if bool(unseen.isnull().all()):  # an unordered split has no mirrored pairs
+            unseen = one.test_accuracy
+        half = np.flatnonzero(unseen.values >= 0.5)
+        share = one.kl.values[half[0]] / one.kl.values[0] if len(half) else np.nan
+        left.append(float(share))
+    says = f"{arm}: at most 0.1 of the first KL is left"
+    return [bounded(says, left, f"{spread(left)} of it is left", at_most=0.1)]
 
 
 def halves_with_decay(evidence: Evidence) -> list[Part]:
@@ -260,7 +256,8 @@ ROW = Row(
             "Attention is on the informative tokens before unseen pairs are answered, whichever "
             "way the pairs are split.",
             "Figure 1",
-            all_of(structure_first("decay 1"), structure_first("unordered split")),
+            structure_first("decay 1"),
+            structure_first("unordered split"),
         ),
         Claim(
             "four-phases/inverse-decay",
@@ -278,7 +275,8 @@ ROW = Row(
             "four-phases/no-decay",
             "Under AdamW without weight decay the wait does not end within the run.",
             "section 5.1; one optimizer: see controls/no-decay",
-            all_of(memorises("decay 0"), never_groks("decay 0", accuracy=0.95)),
+            memorises("decay 0"),
+            never_groks("decay 0", accuracy=0.95),
             afterwards="claimed when this arm had run for the 1/decay law; that it memorises was "
             "added: a network that does not has no wait; it had said nothing of the optimizer",
         ),

@@ -7,23 +7,19 @@ twenty seeds, ``structure`` ten, and ``controls`` five. That was settled before 
 looked at.
 """
 
-import math
-
 from grokkit.engine import RunSpec, presets
-from grokkit.experiments.claims import Bounds, Claim
-from grokkit.experiments.judges import Judge, all_of, asks, groks, memorises, never_groks
+from grokkit.experiments.claims import Claim
+from grokkit.experiments.judges import groks, memorises, never_groks
 from grokkit.experiments.quantities import (
-    Epochs,
-    Quantity,
     at_end,
     at_grok,
     exponent,
     fall,
     found,
     gap,
-    grok,
+    lies,
     over,
-    ratio,
+    takes,
     wait,
 )
 from grokkit.experiments.row import Arms, Row, Size
@@ -101,47 +97,6 @@ def controls(size: Size) -> Arms:
     }
 
 
-def compare(
-    mine: Epochs,
-    its: Epochs,
-    says: str,
-    at_least: float = 0.0,
-    at_most: float = math.inf,
-) -> Judge:
-    """The ratio of two epochs of the same seed, by the interval of its median."""
-    bounds = Bounds(at_least, at_most, null=1.0, rule="interval")
-    return asks(says, ratio(mine, its), bounds, lambda e: f"{mine(e)} against {its(e)}")
-
-
-def lies(
-    quantity: Quantity,
-    says: str,
-    at_least: float = -math.inf,
-    at_most: float = math.inf,
-    null: float | None = None,
-) -> Judge:
-    """A number between two bounds, by the interval of its median."""
-    return asks(says, quantity, Bounds(at_least, at_most, null, rule="interval"))
-
-
-def sooner(arm: str, other: str, at_most: float, accuracy: float = 0.95) -> Judge:
-    """One arm groks by a share of the epochs that another takes."""
-    says = f"{arm} takes at most {at_most:.3g} x the epochs of {other}, to {accuracy:g}"
-    return compare(grok(arm, accuracy), grok(other, accuracy), says, at_most=at_most)
-
-
-def no_sooner(arm: str, other: str, at_least: float = 0.8, accuracy: float = 0.95) -> Judge:
-    """One arm takes at least a share of the epochs that another takes."""
-    says = f"{arm} takes at least {at_least:.3g} x the epochs of {other}, to {accuracy:g}"
-    return compare(grok(arm, accuracy), grok(other, accuracy), says, at_least=at_least)
-
-
-def as_long(arm: str, other: str, within: float) -> Judge:
-    """Two arms take the same time, to a factor."""
-    says = f"{arm} takes {1 / within:.2g} to {within:.2g} x the epochs of {other}, to 0.95"
-    return compare(grok(arm), grok(other), says, at_least=1 / within, at_most=within)
-
-
 ROW = Row(
     name="headlines",
     figure="Figures 1 and 3, on fresh seeds",
@@ -155,32 +110,30 @@ ROW = Row(
             "A KL prior of strength 1 towards the informative tokens brings the network to 95 % on "
             "unseen pairs in at most two thirds of the epochs that it takes without a prior.",
             "Figure 3",
-            sooner("KL 1", "baseline", 2 / 3),
+            takes("KL 1", "baseline", at_most=2 / 3),
         ),
         Claim(
             "headlines/faster-to-99",
             "The same prior brings the network to 99 % on unseen pairs, too, in at most two thirds "
             "of the epochs.",
             "Figure 3",
-            sooner("KL 1", "baseline", 2 / 3, 0.99),
+            takes("KL 1", "baseline", at_most=2 / 3, accuracy=0.99),
         ),
         Claim(
             "headlines/starves-all",
             "The gradient's collapse on the plateau is not special to attention: that of W_Q and "
             "W_K falls by the same factor as that of the MLP, to a factor of two.",
             "Figure 1; our control",
-            all_of(
-                lies(
-                    fall("baseline", "attention_pull"),
-                    "the gradient of W_Q, W_K falls at least 10-fold",
-                    at_least=10.0,
-                ),
-                lies(
-                    over(fall("baseline", "attention_pull"), fall("baseline", "readout_pull")),
-                    "0.5 to 2 x as far as that of the MLP",
-                    0.5,
-                    2.0,
-                ),
+            lies(
+                fall("baseline", "attention_pull"),
+                "the gradient of W_Q, W_K falls at least 10-fold",
+                at_least=10.0,
+            ),
+            lies(
+                over(fall("baseline", "attention_pull"), fall("baseline", "readout_pull")),
+                "0.5 to 2 x as far as that of the MLP",
+                0.5,
+                2.0,
             ),
         ),
         Claim(
@@ -212,41 +165,39 @@ STRUCTURE = Row(
             "Much of the prior's gain comes through the embeddings: a penalty that moves W_Q and "
             "W_K alone takes at least 1.25 times as many epochs as one that moves all.",
             "ours: which parameters the penalty acts through",
-            no_sooner("KL on W_Q, W_K", "KL 1", 1.25),
+            takes("KL on W_Q, W_K", "KL 1", at_least=1.25),
         ),
         Claim(
             "structure/attention-weights",
             "A penalty that moves W_Q and W_K alone still brings the network to 95 % in at most "
             "0.8 of the epochs that it takes without a prior.",
             "Figure 3; ours: which parameters the penalty acts through",
-            sooner("KL on W_Q, W_K", "baseline", 0.8),
+            takes("KL on W_Q, W_K", "baseline", at_most=0.8),
         ),
         Claim(
             "structure/least-mass",
             "Structure is the least mass: no network answers 95 % of the unseen pairs while some "
             "informative token of some train example gets less than 0.05 of the attention.",
             "Definition 4.1, Theorem 4.3, by the least mass as it is stated",
-            all_of(
-                *(
-                    lies(
-                        at_grok(arm, "min_informative_mass"),
-                        f"{arm}: least mass at test accuracy 0.95 at least 0.05",
-                        at_least=0.05,
-                    )
-                    for arm in ("baseline", "KL 1", "decay 2", "weak adversary")
-                ),
+            *(
                 lies(
-                    at_end("strong adversary", "min_informative_mass"),
-                    "strong adversary: least mass at the end at most 0.05",
-                    at_most=0.05,
-                ),
-                never_groks("strong adversary", accuracy=0.95),
-                lies(
-                    gap("weak adversary", "strong adversary", "min_informative_mass"),
-                    "the weak adversary ends with 0.05 more of it than the strong one",
+                    at_grok(arm, "min_informative_mass"),
+                    f"{arm}: least mass at test accuracy 0.95 at least 0.05",
                     at_least=0.05,
-                    null=0.0,
-                ),
+                )
+                for arm in ("baseline", "KL 1", "decay 2", "weak adversary")
+            ),
+            lies(
+                at_end("strong adversary", "min_informative_mass"),
+                "strong adversary: least mass at the end at most 0.05",
+                at_most=0.05,
+            ),
+            never_groks("strong adversary", accuracy=0.95),
+            lies(
+                gap("weak adversary", "strong adversary", "min_informative_mass"),
+                "the weak adversary ends with 0.05 more of it than the strong one",
+                at_least=0.05,
+                null=0.0,
             ),
         ),
         Claim(
@@ -255,18 +206,16 @@ STRUCTURE = Row(
             "adversary networks answer 95 % of the unseen pairs with a divergence above that of "
             "uniform attention and less than its mean mass on the informative tokens.",
             "Corollary 4.5, which is necessary only; Theorem 4.3",
-            all_of(
-                groks("weak adversary", accuracy=0.95),
-                lies(
-                    at_grok("weak adversary", "kl"),
-                    f"weak adversary: KL at test accuracy 0.95 at least {UNIFORM_KL:g} nats",
-                    at_least=UNIFORM_KL,
-                ),
-                lies(
-                    at_grok("weak adversary", "informative_mass"),
-                    "weak adversary: mean mass at test accuracy 0.95 at most 0.4",
-                    at_most=0.4,
-                ),
+            groks("weak adversary", accuracy=0.95),
+            lies(
+                at_grok("weak adversary", "kl"),
+                f"weak adversary: KL at test accuracy 0.95 at least {UNIFORM_KL:g} nats",
+                at_least=UNIFORM_KL,
+            ),
+            lies(
+                at_grok("weak adversary", "informative_mass"),
+                "weak adversary: mean mass at test accuracy 0.95 at most 0.4",
+                at_most=0.4,
             ),
         ),
         Claim(
@@ -286,7 +235,7 @@ STRUCTURE = Row(
             "What a strong prior leaves of the wait is the time that the network needs to learn to "
             "add: with attention frozen at the oracle from the start it takes as long, to a third.",
             "weak point 7: there is a floor; Figure 11",
-            as_long("frozen oracle", "KL 1", 4 / 3),
+            takes("frozen oracle", "KL 1", 3 / 4, 4 / 3),
         ),
     ),
 )
@@ -306,12 +255,10 @@ CONTROLS = Row(
             "penalty moves, or its gradient there with shuffled signs, takes at least twice as "
             "many epochs as the prior.",
             "weak point 10; our control, like for like",
-            all_of(
-                sooner("KL 1", "noise on all", 0.5),
-                sooner("KL 1", "shuffled on all", 0.5),
-                no_sooner("noise on all", "baseline"),
-                no_sooner("shuffled on all", "baseline"),
-            ),
+            takes("KL 1", "noise on all", at_most=0.5),
+            takes("KL 1", "shuffled on all", at_most=0.5),
+            takes("noise on all", "baseline", at_least=0.8),
+            takes("shuffled on all", "baseline", at_least=0.8),
         ),
         Claim(
             "controls/not-mean-mass",
@@ -319,53 +266,45 @@ CONTROLS = Row(
             "attention is on informative tokens, one of the two gets next to none in some "
             "examples, and the network does not come to 95 %.",
             "Theorem 4.3, by the least mass; our control from the other side",
-            all_of(
-                lies(
-                    at_end("sparsity", "informative_mass"),
-                    "sparsity: mean mass at the end at least 0.9",
-                    at_least=0.9,
-                ),
-                lies(
-                    at_end("sparsity", "min_informative_mass"),
-                    "sparsity: least mass at the end at most 0.05",
-                    at_most=0.05,
-                ),
-                never_groks("sparsity", accuracy=0.95),
+            lies(
+                at_end("sparsity", "informative_mass"),
+                "sparsity: mean mass at the end at least 0.9",
+                at_least=0.9,
             ),
+            lies(
+                at_end("sparsity", "min_informative_mass"),
+                "sparsity: least mass at the end at most 0.05",
+                at_most=0.05,
+            ),
+            never_groks("sparsity", accuracy=0.95),
         ),
         Claim(
             "controls/content-of-attention-weights",
             "On W_Q and W_K alone the prior's content helps, too: the penalty there takes at most "
             "0.8 of the epochs that its gradient with shuffled signs, or noise of its norm, takes.",
             "weak point 10; our control, like for like",
-            all_of(
-                sooner("KL on W_Q, W_K", "shuffled on W_Q, W_K", 0.8),
-                sooner("KL on W_Q, W_K", "noise on W_Q, W_K", 0.8),
-            ),
+            takes("KL on W_Q, W_K", "shuffled on W_Q, W_K", at_most=0.8),
+            takes("KL on W_Q, W_K", "noise on W_Q, W_K", at_most=0.8),
         ),
         Claim(
             "controls/noise-is-no-help",
             "A live gradient without meaning on W_Q and W_K does not bring the network to 95 % "
             "before 0.8 of the epochs that it takes without a prior.",
             "weak point 10",
-            all_of(
-                no_sooner("noise on W_Q, W_K", "baseline"),
-                no_sooner("shuffled on W_Q, W_K", "baseline"),
-            ),
+            takes("noise on W_Q, W_K", "baseline", at_least=0.8),
+            takes("shuffled on W_Q, W_K", "baseline", at_least=0.8),
         ),
         Claim(
             "controls/constant",
             "With constant distractors the KL prior does not help: the network takes at least 0.8 "
             "of the epochs that it takes without it.",
             "ours; the arms now share their initial weights",
-            all_of(
-                lies(
-                    lambda e: found("constant")(e).measured,
-                    "constant: attention is right by epoch 300",
-                    at_most=300.0,
-                ),
-                no_sooner("constant, KL 1", "constant"),
+            lies(
+                lambda e: found("constant")(e).measured,
+                "constant: attention is right by epoch 300",
+                at_most=300.0,
             ),
+            takes("constant, KL 1", "constant", at_least=0.8),
         ),
         Claim(
             "controls/muon",
@@ -373,10 +312,8 @@ CONTROLS = Row(
             "most 0.8 of the epochs.",
             "weak point 11; our control of kl-acceleration/rivals, whose product was 20 times "
             "AdamW's",
-            all_of(
-                sooner("Muon", "baseline", 0.8),
-                sooner("Muon, product x10", "AdamW, product x10", 0.8),
-            ),
+            takes("Muon", "baseline", at_most=0.8),
+            takes("Muon, product x10", "AdamW, product x10", at_most=0.8),
         ),
         Claim(
             "controls/muon-inverse-decay",
@@ -395,23 +332,21 @@ CONTROLS = Row(
             "At one product of learning rate and decay the KL prior under AdamW is quicker than "
             "Muon without a prior.",
             "weak point 11; our control of kl-acceleration/rivals",
-            sooner("KL 1", "Muon", 1.0),
+            takes("KL 1", "Muon", at_most=1.0),
         ),
         Claim(
             "controls/prior-under-muon",
             "Under Muon the prior shortens the wait as well: at most 0.8 of the epochs.",
             "Figure 3, for another optimizer",
-            all_of(
-                sooner("Muon, KL 1", "Muon", 0.8),
-                sooner("Muon, product x10, KL 1", "Muon, product x10", 0.8),
-            ),
+            takes("Muon, KL 1", "Muon", at_most=0.8),
+            takes("Muon, product x10, KL 1", "Muon, product x10", at_most=0.8),
         ),
         Claim(
             "controls/ten-times-the-product",
             "The prior's gain is there at ten times the product of rate and decay: at most 0.8 of "
             "the epochs.",
             "our control of headlines/faster",
-            sooner("AdamW, product x10, KL 1", "AdamW, product x10", 0.8),
+            takes("AdamW, product x10, KL 1", "AdamW, product x10", at_most=0.8),
         ),
         Claim(
             "controls/uniform-attention",
@@ -419,28 +354,24 @@ CONTROLS = Row(
             "W_K it stays uniform, and the network still answers more than half of the unseen "
             "pairs.",
             "Theorem 4.3 and Appendix G.3; ours",
-            all_of(
-                memorises("L2 on W_Q, W_K"),
-                lies(
-                    at_end("L2 on W_Q, W_K", "attention_entropy"),
-                    "entropy of attention at the end at least 1.6 nats, of log 5 = 1.609",
-                    at_least=1.6,
-                ),
-                lies(
-                    at_end("L2 on W_Q, W_K", "unmirrored_accuracy"),
-                    "more than half of the unmirrored unseen pairs right at the end",
-                    at_least=0.5,
-                ),
+            memorises("L2 on W_Q, W_K"),
+            lies(
+                at_end("L2 on W_Q, W_K", "attention_entropy"),
+                "entropy of attention at the end at least 1.6 nats, of log 5 = 1.609",
+                at_least=1.6,
+            ),
+            lies(
+                at_end("L2 on W_Q, W_K", "unmirrored_accuracy"),
+                "more than half of the unmirrored unseen pairs right at the end",
+                at_least=0.5,
             ),
         ),
         Claim(
             "controls/no-decay",
             "Without weight decay the wait does not end, with an orthogonal gradient either.",
             "section 5.1; our control of four-phases/no-decay, one optimizer's result",
-            all_of(
-                memorises("decay 0, orthogonal gradient"),
-                never_groks("decay 0, orthogonal gradient", accuracy=0.95),
-            ),
+            memorises("decay 0, orthogonal gradient"),
+            never_groks("decay 0, orthogonal gradient", accuracy=0.95),
         ),
     ),
 )

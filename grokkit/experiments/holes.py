@@ -4,7 +4,7 @@ import numpy as np
 
 from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.evidence import Evidence
-from grokkit.experiments.judges import Judge, all_of, bounded, spread
+from grokkit.experiments.judges import bounded, judge, spread
 from grokkit.experiments.row import Arms, Row, Size
 from grokkit.experiments.uniformity import field
 
@@ -37,17 +37,14 @@ def inside(evidence: Evidence, arm: str, variable: str = "extra_accuracy") -> np
     return np.where(evidence.whole(arm), values, np.nan)
 
 
-def larger_is_worse(kind: str) -> Judge:
+@judge
+def larger_is_worse(evidence: Evidence, kind: str) -> list[Part]:
     """The accuracy in the largest hole of a shape against that in the smallest."""
-
-    def judge(evidence: Evidence) -> list[Part]:
-        small, large = (inside(evidence, f"{which} {kind}") for which in ("small", "large"))
-        says = f"{kind}: accuracy in the large hole lower by 0.05"
-        return [
-            bounded(says, small - large, f"{spread(large)} against {spread(small)}", 0.05, null=0.0)
-        ]
-
-    return judge
+    small, large = (inside(evidence, f"{which} {kind}") for which in ("small", "large"))
+    says = f"{kind}: accuracy in the large hole lower by 0.05"
+    return [
+        bounded(says, small - large, f"{spread(large)} against {spread(small)}", 0.05, null=0.0)
+    ]
 
 
 def strips_are_worse(evidence: Evidence) -> list[Part]:
@@ -78,7 +75,8 @@ ROW = Row(
             "holes/size",
             "The larger the hole, the fewer of its pairs are right.",
             "arXiv 2504.03162",
-            all_of(larger_is_worse("square"), larger_is_worse("strip")),
+            larger_is_worse("square"),
+            larger_is_worse("strip"),
         ),
         Claim(
             "holes/strips",

@@ -11,7 +11,6 @@ from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import (
     ALSO_MEMORISES,
-    all_of,
     bounded,
     in_order,
     memorises,
@@ -90,7 +89,9 @@ PLACEMENT = Row(
             "ln-placement/order",
             "M groks before M+A*, M+A* before A*, A* before a network without a norm.",
             "arXiv 2602.06702",
-            all_of(sooner("M", "M+A*"), sooner("M+A*", "A*"), sooner("A*", "none")),
+            sooner("M", "M+A*"),
+            sooner("M+A*", "A*"),
+            sooner("A*", "none"),
         ),
         Claim(
             "ln-placement/mlp-norm",
@@ -131,14 +132,16 @@ PATHWAYS = Row(
             "ln-pathways/scores",
             "A norm on what queries and keys read keeps the network from grokking.",
             "arXiv 2602.06702: A^qk",
-            all_of(memorises("A^qk"), never_groks("A^qk")),
+            memorises("A^qk"),
+            never_groks("A^qk"),
             afterwards=ALSO_MEMORISES,
         ),
         Claim(
             "ln-pathways/together",
             "With A* the grok epoch lies between those of A^v and A^qk.",
             "arXiv 2602.06702: A*",
-            all_of(sooner("A^v", "A*"), sooner("A*", "A^qk")),
+            sooner("A^v", "A*"),
+            sooner("A*", "A^qk"),
         ),
     ),
 )

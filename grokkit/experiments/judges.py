@@ -8,6 +8,8 @@ of a small table do not decide), and is paired by seed.
 import math
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import wraps
+from typing import Concatenate, ParamSpec
 
 import numpy as np
 from jaxtyping import Float
@@ -15,10 +17,22 @@ from jaxtyping import Float
 from grokkit.experiments.claims import Bounds, Part
 from grokkit.experiments.estimates import Measured
 from grokkit.experiments.evidence import Evidence
-from grokkit.experiments.outcomes import negated
+from grokkit.experiments.outcomes import both, negated
 from grokkit.experiments.times import Times
 
 Judge = Callable[[Evidence], Sequence[Part]]
+P = ParamSpec("P")
+
+
+def judge(look: Callable[Concatenate[Evidence, P], Sequence[Part]]) -> Callable[P, Judge]:
+    """The arms first, the evidence later: ``f(arm)(evidence)`` is ``look(evidence, arm)``."""
+
+    @wraps(look)
+    def asked(*what: P.args, **how: P.kwargs) -> Judge:
+        return lambda evidence: look(evidence, *what, **how)
+
+    return asked
+
 
 ACCURACIES = (0.99, 0.95)
 
@@ -27,32 +41,26 @@ Quantity = Callable[[Evidence], Measured]
 """A number for each seed, measured on the evidence."""
 
 
+@judge
 def asks(
+    evidence: Evidence,
     says: str,
     quantity: Quantity,
     bounds: Bounds,
     seen: Callable[[Evidence], str] | None = None,
-) -> Judge:
+) -> list[Part]:
     """A number of each seed between two bounds: what every comparison is made of.
 
     Args:
+        evidence: the runs.
         says: what is asked, with its effect size.
         quantity: the number.
         bounds: what is asked of it.
         seen: what was measured, in words; None: the numbers' spread.
     """
-
-    def judge(evidence: Evidence) -> list[Part]:
-        measured = quantity(evidence)
-        words = seen(evidence) if seen else spread(measured.known)
-        return [Part.of(says, measured, bounds, words)]
-
-    return judge
-
-
-def all_of(*judges: Judge) -> Judge:
-    """A claim that says several things: the parts of all of them."""
-    return lambda evidence: [part for judge in judges for part in judge(evidence)]
+    measured = quantity(evidence)
+    words = seen(evidence) if seen else spread(measured.known)
+    return [Part.of(says, measured, bounds, words)]
 
 
 def sooner(arm: str, other: str, factor: float = 1.0) -> Judge:
@@ -72,15 +80,13 @@ def no_sooner(arm: str, other: str, factor: float = 0.8) -> Judge:
     return _compared(arm, other, says, Bounds(at_least=np.nextafter(factor, 2 * factor)))
 
 
-def _compared(arm: str, other: str, says: str, bounds: Bounds) -> Judge:
-    def judge(evidence: Evidence) -> list[Part]:
-        times = [(evidence.grokked(arm, a), evidence.grokked(other, a)) for a in ACCURACIES]
-        return [
-            ratio(f"{says}, at {accuracy:g}", mine, its, bounds)
-            for accuracy, (mine, its) in zip(ACCURACIES, times, strict=True)
-        ]
-
-    return judge
+@judge
+def _compared(evidence: Evidence, arm: str, other: str, says: str, bounds: Bounds) -> list[Part]:
+    times = [(evidence.grokked(arm, a), evidence.grokked(other, a)) for a in ACCURACIES]
+    return [
+        ratio(f"{says}, at {accuracy:g}", mine, its, bounds)
+        for accuracy, (mine, its) in zip(ACCURACIES, times, strict=True)
+    ]
 
 
 def ratio(says: str, mine: Times, its: Times, bounds: Bounds, word: str = "against") -> Part:
@@ -123,59 +129,47 @@ AND_HOLDS = "that it holds was added: a network that falls back below 0.8 has no
 """How :func:`groks` was changed, when runs had been seen that fell back."""
 
 
-def groks(*arms: str, accuracy: float = 0.99) -> Judge:
+@judge
+def groks(evidence: Evidence, *arms: str, accuracy: float = 0.99) -> list[Part]:
     """Every one of these arms reaches a test accuracy within its run, and holds it."""
-
-    def judge(evidence: Evidence) -> list[Part]:
-        parts = []
-        for arm in arms:
-            times, least = evidence.grokked(arm, accuracy), evidence.least_after(arm, accuracy)
-            fell = least < HOLDS
-            outcomes = [came and not back for came, back in zip(times.reached, fell, strict=True)]
-            back = f"; {fell.sum()} fell back below {HOLDS:g}" if fell.any() else ""
-            parts.append(part(f"{arm} reaches {accuracy:g} and holds", outcomes, f"{times}{back}"))
-        return parts
-
-    return judge
+    parts = []
+    for arm in arms:
+        times, least = evidence.grokked(arm, accuracy), evidence.least_after(arm, accuracy)
+        fell = least < HOLDS
+        outcomes = both(times.reached, ~fell)
+        back = f"; {fell.sum()} fell back below {HOLDS:g}" if fell.any() else ""
+        parts.append(part(f"{arm} reaches {accuracy:g} and holds", outcomes, f"{times}{back}"))
+    return parts
 
 
-def never_groks(*arms: str, accuracy: float = 0.99) -> Judge:
+@judge
+def never_groks(evidence: Evidence, *arms: str, accuracy: float = 0.99) -> list[Part]:
     """None of these arms reaches a test accuracy within its run."""
-
-    def judge(evidence: Evidence) -> list[Part]:
-        parts = []
-        for arm in arms:
-            times = evidence.grokked(arm, accuracy)
-            final = spread(evidence.final(arm, "test_accuracy"))
-            seen = f"{times}, test accuracy {final} at the end"
-            parts.append(part(f"{arm} does not reach {accuracy:g}", negated(times.reached), seen))
-        return parts
-
-    return judge
+    parts = []
+    for arm in arms:
+        times = evidence.grokked(arm, accuracy)
+        final = spread(evidence.final(arm, "test_accuracy"))
+        seen = f"{times}, test accuracy {final} at the end"
+        parts.append(part(f"{arm} does not reach {accuracy:g}", negated(times.reached), seen))
+    return parts
 
 
-def memorises(*arms: str) -> Judge:
+@judge
+def memorises(evidence: Evidence, *arms: str) -> list[Part]:
     """Every one of these arms reaches a train accuracy of 0.99."""
-
-    def judge(evidence: Evidence) -> list[Part]:
-        return [
-            part(f"{arm} memorises", times.reached, str(times))
-            for arm in arms
-            for times in [evidence.memorised(arm)]
-        ]
-
-    return judge
+    return [
+        part(f"{arm} memorises", times.reached, str(times))
+        for arm in arms
+        for times in [evidence.memorised(arm)]
+    ]
 
 
-def ends_below(arm: str, variable: str, limit: float) -> Judge:
+@judge
+def ends_below(evidence: Evidence, arm: str, variable: str, limit: float) -> list[Part]:
     """The last record of a variable lies below a limit."""
-
-    def judge(evidence: Evidence) -> list[Part]:
-        words = f"{arm} ends with {variable.replace('_', ' ')} below {limit:g}"
-        below = np.nextafter(limit, -math.inf)
-        return [bounded(words, evidence.final(arm, variable), at_most=below)]
-
-    return judge
+    words = f"{arm} ends with {variable.replace('_', ' ')} below {limit:g}"
+    below = np.nextafter(limit, -math.inf)
+    return [bounded(words, evidence.final(arm, variable), at_most=below)]
 
 
 APART = (
@@ -185,32 +179,29 @@ APART = (
 """How :func:`one_norm` was changed, when all runs had been seen."""
 
 
-def one_norm(*arms: str) -> Judge:
+@judge
+def one_norm(evidence: Evidence, *arms: str) -> list[Part]:
     """The MLP's norms at which these arms grok: near each other, and nearer than before."""
-
-    def judge(evidence: Evidence) -> list[Part]:
-        groks, starts = (
-            np.stack([evidence.at(arm, "mlp_norm", when(arm)) for arm in arms])
-            for when in (lambda arm: evidence.grokked(arm, 0.95), evidence.memorised)
-        )
-        apart = _apart(groks)
-        return [
-            bounded(
-                f"largest norm at most 1.5 x the least, over {'; '.join(arms)}",
-                apart,
-                "norms " + "; ".join(spread(one, ".3g") for one in groks),
-                at_most=1.5,
-            ),
-            Part.of(
-                "nearer to each other than at memorising",
-                apart / _apart(starts),
-                Bounds(at_most=1.0, null=1.0),
-                f"largest over least {spread(apart.known, '.3g')}, and "
-                f"{spread(_apart(starts).known, '.3g')} at memorising",
-            ),
-        ]
-
-    return judge
+    groks, starts = (
+        np.stack([evidence.at(arm, "mlp_norm", when(arm)) for arm in arms])
+        for when in (lambda arm: evidence.grokked(arm, 0.95), evidence.memorised)
+    )
+    apart = _apart(groks)
+    return [
+        bounded(
+            f"largest norm at most 1.5 x the least, over {'; '.join(arms)}",
+            apart,
+            "norms " + "; ".join(spread(one, ".3g") for one in groks),
+            at_most=1.5,
+        ),
+        Part.of(
+            "nearer to each other than at memorising",
+            apart / _apart(starts),
+            Bounds(at_most=1.0, null=1.0),
+            f"largest over least {spread(apart.known, '.3g')}, and "
+            f"{spread(_apart(starts).known, '.3g')} at memorising",
+        ),
+    ]
 
 
 def _apart(norms: Float[np.ndarray, "arm seed"]) -> Measured:

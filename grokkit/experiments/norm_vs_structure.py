@@ -10,11 +10,10 @@ from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import (
     ALSO_MEMORISES,
     APART,
-    Judge,
-    all_of,
     bounded,
     ends_below,
     groks,
+    judge,
     memorises,
     never_groks,
     no_sooner,
@@ -78,16 +77,13 @@ def radius_is_matched(evidence: Evidence) -> list[Part]:
     return [bounded(says, norms / radius, seen, 0.8, 1.2)]
 
 
-def off_the_informative(arm: str) -> Judge:
+@judge
+def off_the_informative(evidence: Evidence, arm: str) -> list[Part]:
     """At the end, at most half of the mass on I* that uniform attention would have."""
-
-    def judge(evidence: Evidence) -> list[Part]:
-        mass = evidence.final(arm, "informative_mass")
-        limit = _uniform_mass(evidence, arm) / 2
-        says = f"{arm}: at most {limit:g} of the attention is on informative tokens at the end"
-        return [bounded(says, mass, at_most=limit)]
-
-    return judge
+    mass = evidence.final(arm, "informative_mass")
+    limit = _uniform_mass(evidence, arm) / 2
+    says = f"{arm}: at most {limit:g} of the attention is on informative tokens at the end"
+    return [bounded(says, mass, at_most=limit)]
 
 
 def more_mass_decides(evidence: Evidence, variable: str = "informative_mass") -> list[Part]:
@@ -121,13 +117,11 @@ ROW = Row(
             "With attention held on the distractors, and the norm held or left to decay, the "
             "network memorises and stays at chance.",
             "Figure 2",
-            all_of(
-                memorises("norm held, adversarial", "decay 1, adversarial"),
-                off_the_informative("norm held, adversarial"),
-                off_the_informative("decay 1, adversarial"),
-                ends_below("norm held, adversarial", "test_accuracy", CHANCE),
-                ends_below("decay 1, adversarial", "test_accuracy", CHANCE),
-            ),
+            memorises("norm held, adversarial", "decay 1, adversarial"),
+            off_the_informative("norm held, adversarial"),
+            off_the_informative("decay 1, adversarial"),
+            ends_below("norm held, adversarial", "test_accuracy", CHANCE),
+            ends_below("decay 1, adversarial", "test_accuracy", CHANCE),
             afterwards="the parts on memorising and on where attention is were added: it had been "
             "called held there, and not measured",
         ),
@@ -154,11 +148,9 @@ ROW = Row(
             "At a third and at three times the strength, too, an adversary lets the network "
             "memorise and keeps it at chance.",
             "our control",
-            all_of(
-                ends_below("norm held, adversarial 0.1", "test_accuracy", CHANCE),
-                ends_below("norm held, adversarial 1", "test_accuracy", CHANCE),
-                memorises("norm held, adversarial 0.1", "norm held, adversarial 1"),
-            ),
+            ends_below("norm held, adversarial 0.1", "test_accuracy", CHANCE),
+            ends_below("norm held, adversarial 1", "test_accuracy", CHANCE),
+            memorises("norm held, adversarial 0.1", "norm held, adversarial 1"),
             afterwards="written knowing from seed 0, which is among those judged, that 0.1 is "
             "beaten and that at 1 it does not memorise; " + ALSO_MEMORISES,
         ),
@@ -166,7 +158,8 @@ ROW = Row(
             "norm-vs-structure/oracle-alone",
             "The right attention without control of the norm falls short.",
             "Figure 2",
-            all_of(memorises("decay 0, oracle"), never_groks("decay 0, oracle")),
+            memorises("decay 0, oracle"),
+            never_groks("decay 0, oracle"),
             afterwards=ALSO_MEMORISES,
         ),
         Claim(

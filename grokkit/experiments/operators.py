@@ -10,12 +10,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from grokkit.experiments.claims import Bounds, Claim, Part
+from grokkit.experiments.claims import Bounds, Claim
 from grokkit.experiments.estimates import Measured
 from grokkit.experiments.evidence import Evidence
-from grokkit.experiments.judges import Judge, all_of, spread
+from grokkit.experiments.judges import Judge, asks, spread
 from grokkit.experiments.row import Arms, Row, Size
-from grokkit.operators import contest_presets
+from grokkit.operators import RIVALS, contest_presets
 
 SCOUTED = (
     "one run of 400 steps on Burgers at seed 0, of an earlier size, had been seen when this was "
@@ -24,6 +24,9 @@ SCOUTED = (
 """What had been seen when the claims were written."""
 
 EQUATIONS = ("heat", "burgers", "phi4")
+
+RIVALED = ("ensemble", "variance", "mno_8", "diffusion")
+"""The rivals that are held to the fno's time and size."""
 
 
 def setup(size: Size) -> Arms:
@@ -47,9 +50,17 @@ def scores(evidence: Evidence, arm: str, score: str, rival: str) -> np.ndarray:
     return np.array(values)
 
 
-def seconds(evidence: Evidence, arm: str, what: str, rival: str) -> np.ndarray:
-    """The seconds of the processor that a rival took to train or to sample, for each seed."""
-    return evidence.arm(arm)[f"{what}_seconds_{rival}"].values.astype(float)
+def costs(evidence: Evidence, what: str, rival: str, arms: Sequence[str] = ()) -> np.ndarray:
+    """What a rival costs for each seed: ``parameters``, ``train_seconds``, ``sample_seconds``.
+
+    Args:
+        evidence: the contests.
+        what: which cost.
+        rival: whose.
+        arms: the systems over which it is summed; by default all.
+    """
+    each = [evidence.arm(arm)[f"{what}_{rival}"].values for arm in arms or contest_presets]
+    return np.sum(each, axis=0, dtype=float)
 
 
 def ratio(one: np.ndarray, other: np.ndarray) -> np.ndarray:
@@ -65,77 +76,99 @@ def asked(
     null: float | None = None,
 ) -> Judge:
     """A number of each seed, whose whole interval is to lie between two bounds."""
-
-    def judge(evidence: Evidence) -> Sequence[Part]:
-        values = number(evidence)
-        bounds = Bounds(at_least, at_most, null, rule="interval")
-        return [Part.of(says, Measured.of(values), bounds, spread(values))]
-
-    return judge
-
-
-def over(
-    arm: str,
-    score: str,
-    one: str,
-    other: str,
-    at_least: float = -np.inf,
-    at_most: float = np.inf,
-) -> Judge:
-    """A score of one rival over that of another, on the same data."""
-    says = f"{arm}: {score} of {one} over {other}, {_words(at_least, at_most)}"
-    return asked(
-        says,
-        lambda e: ratio(scores(e, arm, score, one), scores(e, arm, score, other)),
-        at_least,
-        at_most,
-        null=1.0,
+    if np.isinf(at_least):
+        bounds = f"at most {at_most:g}"
+    else:
+        bounds = f"at least {at_least:g}" if np.isinf(at_most) else f"{at_least:g} to {at_most:g}"
+    return asks(
+        f"{says}, {bounds}",
+        lambda evidence: Measured.of(number(evidence)),
+        Bounds(at_least, at_most, null, rule="interval"),
+        lambda evidence: spread(number(evidence), ".4g"),
     )
 
 
-def of(
-    arm: str, score: str, rival: str, at_least: float = -np.inf, at_most: float = np.inf
+def over(
+    arm: str, score: str, one: str, other: str, at_least: float = -np.inf, at_most: float = np.inf
 ) -> Judge:
-    """A score of one rival."""
-    says = f"{arm}: {score} of {rival}, {_words(at_least, at_most)}"
-    return asked(says, lambda e: scores(e, arm, score, rival), at_least, at_most)
-
-
-def _words(at_least: float, at_most: float) -> str:
-    if np.isinf(at_least):
-        return f"at most {at_most:g}"
-    return f"at least {at_least:g}" if np.isinf(at_most) else f"{at_least:g} to {at_most:g}"
-
-
-def same_time(rival: str) -> Judge:
-    """A rival's training time over the fno's, summed over all systems."""
+    """A score of one rival over that of another, on the same data."""
 
     def number(evidence: Evidence) -> np.ndarray:
-        each = [[seconds(evidence, a, "train", r) for r in (rival, "fno")] for a in contest_presets]
-        mine, its = np.sum(each, axis=0)
-        return ratio(mine, its)
+        return ratio(scores(evidence, arm, score, one), scores(evidence, arm, score, other))
 
-    return asked(f"training time of {rival} over the fno, 0.8 to 1.25", number, 0.8, 1.25)
+    return asked(f"{arm}: {score} of {one} over {other}", number, at_least, at_most, null=1.0)
 
 
-def same_size(rival: str) -> Judge:
-    """A rival's parameters over the fno's."""
+def covers(arm: str, rival: str, at_least: float = -np.inf, at_most: float = np.inf) -> Judge:
+    """The share of the true values within a rival's 90 % interval."""
+    says = f"{arm}: coverage of {rival}"
+    return asked(says, lambda e: scores(e, arm, "coverage", rival), at_least, at_most)
 
-    def number(evidence: Evidence) -> np.ndarray:
-        arm = evidence.arm("heat")
-        return (arm[f"parameters_{rival}"] / arm["parameters_fno"]).values.astype(float)
 
-    return asked(f"parameters of {rival} over the fno, 0.9 to 1.1", number, 0.9, 1.1)
+def as_much(what: str, rival: str, at_least: float, at_most: float) -> Judge:
+    """A cost of a rival over the fno's, summed over all systems."""
+    words = {"train_seconds": "training time"}.get(what, what)
+    return asked(
+        f"{words} of {rival} over the fno",
+        lambda e: ratio(costs(e, what, rival), costs(e, what, "fno")),
+        at_least,
+        at_most,
+    )
 
 
 def faster(arm: str) -> Judge:
     """The diffusion's time to draw the same samples over the MNO's."""
     return asked(
-        f"{arm}: seconds to sample, diffusion over mno_8, at least 3",
-        lambda e: ratio(*(seconds(e, arm, "sample", r) for r in ("diffusion", "mno_8"))),
+        f"{arm}: seconds to sample, diffusion over mno_8",
+        lambda e: ratio(*(costs(e, "sample_seconds", r, [arm]) for r in ("diffusion", "mno_8"))),
         at_least=3.0,
         null=1.0,
     )
+
+
+def finer(arm: str) -> Judge:
+    """The MNO's CRPS over the truth's on a finer grid, over the same on its own grid."""
+
+    def number(evidence: Evidence) -> np.ndarray:
+        fine, own = (
+            scores(evidence, arm, one, "mno_8") / scores(evidence, arm, one, "truth")
+            for one in ("finer_crps", "crps")
+        )
+        return fine / own
+
+    return asked(f"{arm}: crps over the truth's, finer grid against own", number, at_most=1.1)
+
+
+SHOWN = ("energy", "wasserstein", "crps", "covariance_error", "mean_rmse", "coverage")
+"""The scores of the table."""
+
+
+def table(evidence: Evidence) -> str:
+    """Every score of every rival on every system, with its cost, as Markdown."""
+
+    def cell(values: np.ndarray) -> str:
+        known = values[np.isfinite(values)]
+        return str(Measured.of(known).estimate()) if len(known) else "-"
+
+    trained = [one for one in RIVALS if f"parameters_{one}" in evidence.arm("heat")]
+    blocks = [
+        "All scores are against the truth, in standard deviations of the targets (coverage: the "
+        "share of true values within the 90 % interval): the median over seeds with its interval, "
+        "from the least to the greatest of five. Rivals are trained for the same time with the "
+        "same number of parameters; the seconds are those of one processor, for one contest.\n"
+    ]
+    for arm in evidence.arms:
+        head = ["rival", *(one.replace("_", " ") for one in SHOWN), "parameters", "train seconds"]
+        lines = [f"**{arm}**\n", f"| {' | '.join(head)} |", "| --- " * len(head) + "|"]
+        for rival in RIVALS:
+            cells = [cell(scores(evidence, arm, one, rival)) for one in SHOWN]
+            cells += [
+                cell(costs(evidence, one, rival, [arm])) if rival in trained else "-"
+                for one in ("parameters", "train_seconds")
+            ]
+            lines.append(f"| {' | '.join([rival, *cells])} |")
+        blocks.append("\n".join(lines) + "\n")
+    return "\n".join(blocks)
 
 
 ROW = Row(
@@ -143,15 +176,14 @@ ROW = Row(
     figure="arXiv 2605.15806, of which we know the abstract",
     question="A random target: is the gain over the mean the martingale, or any second moment?",
     setup=setup,
+    table=table,
     claims=(
         Claim(
             "operators/equal",
             "The rivals of a contest are equally large and train equally long.",
             "our rule for all comparisons of this row",
-            all_of(
-                *(same_time(one) for one in ("ensemble", "variance", "mno_8", "diffusion")),
-                *(same_size(one) for one in ("ensemble", "variance", "mno_8", "diffusion")),
-            ),
+            *(as_much("train_seconds", one, 0.8, 1.25) for one in RIVALED),
+            *(as_much("parameters", one, 0.9, 1.1) for one in RIVALED),
             afterwards=SCOUTED,
         ),
         Claim(
@@ -159,10 +191,8 @@ ROW = Row(
             "Against a deterministic operator the MNO lowers the Wasserstein distance of the "
             "marginals at least fivefold on phi^4 and on Burgers.",
             "the abstract: up to 120 and 68 times; ours can show 8, for truth is samples, too",
-            all_of(
-                over("phi4", "wasserstein", "fno", "mno_8", at_least=5.0),
-                over("burgers", "wasserstein", "fno", "mno_8", at_least=5.0),
-            ),
+            over("phi4", "wasserstein", "fno", "mno_8", at_least=5.0),
+            over("burgers", "wasserstein", "fno", "mno_8", at_least=5.0),
             afterwards=SCOUTED,
         ),
         Claim(
@@ -170,27 +200,24 @@ ROW = Row(
             "Trained as long, the MNO draws samples at least three times faster than a "
             "conditional diffusion.",
             "the abstract: about 3 times",
-            all_of(faster("phi4"), faster("burgers")),
+            faster("phi4"),
+            faster("burgers"),
         ),
         Claim(
             "operators/against-diffusion",
             "Trained as long, the MNO's law of whole fields is at least as good as that of the "
             "diffusion: its energy score is no higher.",
             "the abstract: at matched training time",
-            all_of(
-                over("burgers", "energy", "mno_8", "diffusion", at_most=1.0),
-                over("rough", "energy", "mno_8", "diffusion", at_most=1.0),
-                over("phi4", "energy", "mno_8", "diffusion", at_most=1.0),
-            ),
+            over("burgers", "energy", "mno_8", "diffusion", at_most=1.0),
+            over("rough", "energy", "mno_8", "diffusion", at_most=1.0),
+            over("phi4", "energy", "mno_8", "diffusion", at_most=1.0),
         ),
         Claim(
             "operators/mean-kept",
             "The likelihood does not cost the mean: the MNO's mean errs at most a quarter more "
             "than the mean of the network with a squared error.",
             "the abstract: comparable to FNO",
-            all_of(
-                *(over(a, "mean_rmse", "mno_8", "fno", at_most=1.25) for a in EQUATIONS),
-            ),
+            *(over(a, "mean_rmse", "mno_8", "fno", at_most=1.25) for a in EQUATIONS),
             afterwards=SCOUTED,
         ),
         Claim(
@@ -198,21 +225,8 @@ ROW = Row(
             "With the same weights on a grid four times finer, the MNO's CRPS rises by at most a "
             "tenth, over what the truth scores there.",
             "the abstract: zero-shot resolution transfer comparable to FNO",
-            all_of(
-                *(
-                    asked(
-                        f"{a}: crps over the truth's, finer grid against own, at most 1.1",
-                        lambda e, a=a: (
-                            scores(e, a, "finer_crps", "mno_8")
-                            / scores(e, a, "finer_crps", "truth")
-                            * scores(e, a, "crps", "truth")
-                            / scores(e, a, "crps", "mno_8")
-                        ),
-                        at_most=1.1,
-                    )
-                    for a in ("heat", "burgers")
-                ),
-            ),
+            finer("heat"),
+            finer("burgers"),
         ),
         Claim(
             "operators/any-second-moment",
@@ -220,10 +234,8 @@ ROW = Row(
             "covariance, fitted to the residuals of the network with a squared error, has an "
             "energy score no higher than the MNO's.",
             "ours: the control that the abstract lacks",
-            all_of(
-                over("heat", "energy", "fno_covariance", "mno_8", at_most=1.0),
-                over("burgers", "energy", "fno_covariance", "mno_8", at_most=1.0),
-            ),
+            over("heat", "energy", "fno_covariance", "mno_8", at_most=1.0),
+            over("burgers", "energy", "fno_covariance", "mno_8", at_most=1.0),
             afterwards=SCOUTED,
         ),
         Claim(
@@ -231,23 +243,21 @@ ROW = Row(
             "Where the noise depends on the field, one covariance is not enough: the MNO's energy "
             "score is at least 2 % lower on phi^4 and on rough volatility.",
             "ours: the control that the abstract lacks",
-            all_of(
-                over("phi4", "energy", "mno_8", "fno_covariance", at_most=0.98),
-                over("rough", "energy", "mno_8", "fno_covariance", at_most=0.98),
-            ),
+            over("phi4", "energy", "mno_8", "fno_covariance", at_most=0.98),
+            over("rough", "energy", "mno_8", "fno_covariance", at_most=0.98),
         ),
         Claim(
             "operators/ensemble",
             "The spread of an ensemble is doubt about the mean and not the noise: of the true "
             "values at most half lie in its 90 % interval.",
             "ours: a control that the abstract lacks",
-            all_of(*(of(a, "coverage", "ensemble", at_most=0.5) for a in EQUATIONS)),
+            *(covers(a, "ensemble", at_most=0.5) for a in EQUATIONS),
         ),
         Claim(
             "operators/calibrated",
             "The MNO's 90 % intervals hold 85 to 95 % of the true values.",
             "ours: what its likelihood promises",
-            all_of(*(of(a, "coverage", "mno_8", 0.85, 0.95) for a in (*EQUATIONS, "rough"))),
+            *(covers(a, "mno_8", 0.85, 0.95) for a in (*EQUATIONS, "rough")),
             afterwards=SCOUTED,
         ),
         Claim(
@@ -255,22 +265,18 @@ ROW = Row(
             "The factors are what tells of whole fields: the MNO's energy score is below that of a "
             "variance at each place, though the latter's marginals are as good (CRPS to 2 %).",
             "ours: what the low-rank factor adds to a variance",
-            all_of(
-                over("heat", "energy", "mno_8", "variance", at_most=1.0),
-                over("heat", "crps", "mno_8", "variance", at_most=1.02),
-                over("phi4", "energy", "mno_8", "variance", at_most=1.0),
-                over("phi4", "crps", "mno_8", "variance", at_most=1.02),
-            ),
+            over("heat", "energy", "mno_8", "variance", at_most=1.0),
+            over("heat", "crps", "mno_8", "variance", at_most=1.02),
+            over("phi4", "energy", "mno_8", "variance", at_most=1.0),
+            over("phi4", "crps", "mno_8", "variance", at_most=1.02),
         ),
         Claim(
             "operators/rank",
             "More factors give a better law: on the heat equation the covariance's error falls by "
             "a tenth or more from rank 2 to 8, and again from 8 to 16.",
             "ours: the spectrum holds 80 % of the variance in 4 directions and 97 % in 8",
-            all_of(
-                over("heat", "covariance_error", "mno_8", "mno_2", at_most=0.9),
-                over("heat", "covariance_error", "mno_16", "mno_8", at_most=0.9),
-            ),
+            over("heat", "covariance_error", "mno_8", "mno_2", at_most=0.9),
+            over("heat", "covariance_error", "mno_16", "mno_8", at_most=0.9),
         ),
         Claim(
             "operators/two-peaks",
@@ -278,11 +284,9 @@ ROW = Row(
             "between the wells as the truth does, and so does the Gaussian of the true mean and "
             "covariance; the diffusion comes closer in the Wasserstein distance than the MNO.",
             "ours: what a Gaussian residual cannot do",
-            all_of(
-                over("phi4", "between", "mno_8", "truth", at_least=2.0),
-                over("phi4", "between", "true_gaussian", "truth", at_least=2.0),
-                over("phi4", "wasserstein", "diffusion", "mno_8", at_most=1.0),
-            ),
+            over("phi4", "between", "mno_8", "truth", at_least=2.0),
+            over("phi4", "between", "true_gaussian", "truth", at_least=2.0),
+            over("phi4", "wasserstein", "diffusion", "mno_8", at_most=1.0),
         ),
         Claim(
             "operators/weak-noise",
@@ -290,10 +294,8 @@ ROW = Row(
             "that of the network with a squared error, and its CRPS no lower.",
             "the abstract: quasi-deterministic systems are a failure mode; ours: Burgers, noise "
             "times 0.03",
-            all_of(
-                over("burgers, weak noise", "mean_rmse", "mno_8", "fno", at_least=1.0),
-                over("burgers, weak noise", "crps", "mno_8", "fno", at_least=1.0),
-            ),
+            over("burgers, weak noise", "mean_rmse", "mno_8", "fno", at_least=1.0),
+            over("burgers, weak noise", "crps", "mno_8", "fno", at_least=1.0),
         ),
     ),
 )

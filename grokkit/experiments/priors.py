@@ -1,7 +1,7 @@
 """Figures 6 and 7: other ways of telling attention something, and for how long."""
 
 from grokkit.experiments.claims import Claim
-from grokkit.experiments.judges import all_of, no_sooner, sooner
+from grokkit.experiments.judges import no_sooner, sooner
 from grokkit.experiments.row import Arms, Row, Size
 from grokkit.experiments.settings import kl, quick
 from grokkit.experiments.sources import prepare, source
@@ -36,19 +36,22 @@ ROW = Row(
             "priors/directed",
             "Priors that say where to look beat weight decay alone.",
             "Figure 6",
-            all_of(sooner("KL 1", "baseline", 0.8), sooner("teacher", "baseline", 0.8)),
+            sooner("KL 1", "baseline", 0.8),
+            sooner("teacher", "baseline", 0.8),
         ),
         Claim(
             "priors/undirected",
             "Priors that only ask for sharp attention (entropy, sparsity) beat weight decay alone.",
             "Figure 6",
-            all_of(sooner("entropy", "baseline", 0.9), sooner("sparsity", "baseline", 0.9)),
+            sooner("entropy", "baseline", 0.9),
+            sooner("sparsity", "baseline", 0.9),
         ),
         Claim(
             "priors/direction-matters",
             "KL to the oracle beats the undirected ones.",
             "Figure 6",
-            all_of(sooner("KL 1", "entropy", 0.9), sooner("KL 1", "sparsity", 0.9)),
+            sooner("KL 1", "entropy", 0.9),
+            sooner("KL 1", "sparsity", 0.9),
         ),
         Claim(
             "priors/teacher",
@@ -60,7 +63,8 @@ ROW = Row(
             "priors/early-is-enough",
             "A short early KL does nearly as well as a constant one.",
             "Figure 7",
-            all_of(sooner("early KL", "KL 1", 1.25), sooner("annealed KL", "KL 1", 1.25)),
+            sooner("early KL", "KL 1", 1.25),
+            sooner("annealed KL", "KL 1", 1.25),
         ),
         Claim(
             "priors/late",

@@ -1,17 +1,20 @@
-"""What is measured of the runs of an arm, as a number for each seed.
+"""What is measured of the runs of an arm, as a number for each seed; and what is asked of it.
 
 The rows that were written after the estimates ask for these; each is a function from the
-evidence to :class:`grokkit.experiments.estimates.Measured`.
+evidence to :class:`grokkit.experiments.estimates.Measured`. Their judges go by the interval of
+the median: :func:`lies` for any number, :func:`compare` and :func:`takes` for two epochs.
 """
 
+import math
 from collections.abc import Callable
 
 import numpy as np
 
 from grokkit.engine import RunSpec
+from grokkit.experiments.claims import Bounds
 from grokkit.experiments.estimates import Measured
 from grokkit.experiments.evidence import Evidence
-from grokkit.experiments.judges import Quantity
+from grokkit.experiments.judges import Judge, Quantity, asks
 from grokkit.experiments.times import Times
 
 RIGHT = 1 / 2
@@ -126,3 +129,44 @@ def fall(arm: str, variable: str) -> Quantity:
 def over(mine: Quantity, its: Quantity) -> Quantity:
     """One number over another of the same seed."""
     return lambda evidence: mine(evidence) / its(evidence)
+
+
+def lies(
+    quantity: Quantity,
+    says: str,
+    at_least: float = -math.inf,
+    at_most: float = math.inf,
+    null: float | None = None,
+) -> Judge:
+    """A number between two bounds, by the interval of its median."""
+    return asks(says, quantity, Bounds(at_least, at_most, null, rule="interval"))
+
+
+def compare(
+    mine: Epochs,
+    its: Epochs,
+    says: str,
+    at_least: float = 0.0,
+    at_most: float = math.inf,
+) -> Judge:
+    """The ratio of two epochs of the same seed, by the interval of its median."""
+    bounds = Bounds(at_least, at_most, null=1.0, rule="interval")
+    return asks(says, ratio(mine, its), bounds, lambda e: f"{mine(e)} against {its(e)}")
+
+
+def takes(
+    arm: str,
+    other: str,
+    at_least: float = 0.0,
+    at_most: float = math.inf,
+    accuracy: float = 0.95,
+) -> Judge:
+    """One arm groks in a share of the epochs that another takes, between two bounds."""
+    if not at_least:
+        share = f"at most {at_most:.3g}"
+    elif math.isinf(at_most):
+        share = f"at least {at_least:.3g}"
+    else:
+        share = f"{at_least:.2g} to {at_most:.2g}"
+    says = f"{arm} takes {share} x the epochs of {other}, to {accuracy:g}"
+    return compare(grok(arm, accuracy), grok(other, accuracy), says, at_least, at_most)

@@ -3,7 +3,7 @@
 from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.inductive_bias import block
-from grokkit.experiments.judges import Judge, bounded, grok_ranks, spread
+from grokkit.experiments.judges import bounded, grok_ranks, judge, spread
 from grokkit.experiments.row import Arms, Row, Size
 
 SCALES = {"classroom": (0.5, 1.0, 1.5), "paper": (0.5, 0.75, 1.0, 1.25, 1.5)}
@@ -22,19 +22,16 @@ def setup(size: Size) -> Arms:
     return arms
 
 
-def orders(suffix: str, sign: int) -> Judge:
+@judge
+def orders(evidence: Evidence, suffix: str, sign: int) -> list[Part]:
     """The rank correlation of a with the grok epoch under one rule."""
-
-    def judge(evidence: Evidence) -> list[Part]:
-        by_name = {f"a {a:g}{suffix if a != 1 else ''}": a for a in SCALES["paper"]}
-        ranks = grok_ranks(evidence, by_name)
-        times = {name: evidence.grokked(name, 0.95) for name in by_name if name in evidence.arms}
-        seen = "; ".join(f"{name}: {when}" for name, when in times.items())
-        says = f"rank correlation of a and epoch {'at least 0.8' if sign > 0 else 'at most -0.8'}"
-        bound = {"at_least": 0.8} if sign > 0 else {"at_most": -0.8}
-        return [bounded(says, ranks, f"{spread(ranks)} ({seen})", **bound, null=0.0)]
-
-    return judge
+    by_name = {f"a {a:g}{suffix if a != 1 else ''}": a for a in SCALES["paper"]}
+    ranks = grok_ranks(evidence, by_name)
+    times = {name: evidence.grokked(name, 0.95) for name in by_name if name in evidence.arms}
+    seen = "; ".join(f"{name}: {when}" for name, when in times.items())
+    says = f"rank correlation of a and epoch {'at least 0.8' if sign > 0 else 'at most -0.8'}"
+    bound = {"at_least": 0.8} if sign > 0 else {"at_most": -0.8}
+    return [bounded(says, ranks, f"{spread(ranks)} ({seen})", **bound, null=0.0)]
 
 
 ROW = Row(

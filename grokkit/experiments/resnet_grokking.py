@@ -5,13 +5,17 @@ same glyphs in other cells, and so the same class; a network that pools over pla
 one for the other without any notion of number. Of the paper's test images 97 % have a twin
 in train, and at classroom size still more. So the control holds twins back together: what is
 answered there was not looked up.
+
+These runs come out again to the bit on one kind of processor only. The convolutions are added up
+in the order of the processor's vector instructions, and BatchNorm and Adam let a last bit grow
+fast: one machine, one code, seed 0, gives train losses at epoch 5 of 2.88 with AVX2, 2.80 with
+AVX and 2.93 with SSE4.1, and 0.1 % apart after one epoch. The recording has 2.78.
 """
 
 from grokkit.experiments.claims import Bounds, Claim, Part
 from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import (
     AND_HOLDS,
-    all_of,
     bounded,
     ends_below,
     groks,
@@ -62,7 +66,9 @@ ROW = Row(
             "resnet-grokking/waits",
             "The residual network memorises, and answers the test images much later.",
             "arXiv 2504.03162: epoch 100 and about 2,800",
-            all_of(memorises("with twins"), groks("with twins", accuracy=0.95), waits),
+            memorises("with twins"),
+            groks("with twins", accuracy=0.95),
+            waits,
             afterwards=f"{SCOUTED}; {AND_HOLDS}",
         ),
         Claim(
@@ -70,13 +76,11 @@ ROW = Row(
             "What the residual network answers are twins of train images (the same glyphs in other "
             "cells): where these are held back, it memorises and answers few.",
             "ours: the paper has no such control",
-            all_of(
-                answers_twins,
-                memorises("without twins"),
-                # Above what one answer to all images gets right, and far below the share
-                # whose class occurs in train.
-                ends_below("without twins", "test_accuracy", 0.3),
-            ),
+            answers_twins,
+            memorises("without twins"),
+            # Above what one answer to all images gets right, and far below the share
+            # whose class occurs in train.
+            ends_below("without twins", "test_accuracy", 0.3),
             afterwards=SCOUTED,
         ),
     ),

@@ -79,6 +79,16 @@ def _runs(specs: list[Spec]) -> str:
     )
 
 
+def _by_interval(results: list[Result]) -> str:
+    """The rows some of whose parts are judged by the interval of an effect."""
+    rows = [
+        result.claim.id.split("/")[0]
+        for result in results
+        if any(part.bounds.rule == "interval" for part in result.parts)
+    ]
+    return ", ".join(f"`{row}`" for row in dict.fromkeys(rows))
+
+
 def _introduction(results: list[Result], specs: list[Spec]) -> str:
     weak = "\n".join(f"{number}. {what}" for number, what in WEAK_POINTS.items())
     n = len(SEEDS)
@@ -110,8 +120,8 @@ How to read a line:
   mine over the other's, seed by seed) with an interval of order statistics, which assumes nothing
   about how the seeds are distributed and allows for censored runs. It covers {LEVEL:.0%} or more;
   of {n} seeds, from least to greatest, {coverage(n, 1):.1%}.
-  The rows `headlines`, `structure`, `controls` and `wait` were written after the estimates: their
-  parts hold if the whole interval lies within the bounds.
+  Rows that were written after the estimates have parts that hold if the whole interval lies
+  within the bounds: {_by_interval(results)}.
 - What fails is told apart. *Refuted*: the effect lies on the other side of none. *Missed*: it lies
   on the claimed side, short of the threshold. *Not shown*: the interval reaches across.
 - *Fragile*, found by the code: the verdict turns where one seed is left out, or where one threshold
@@ -141,8 +151,10 @@ def _section(row: Row, history: "xr.Dataset | None", results: list[Result]) -> s
     head = f"## {row.name}\n\n{row.question} ({row.figure})\n"
     if history is not None or not row.arms():
         head += f"\n![{row.question}]({FIGURES}/{row.name}.png)\n"
-    table = markdown(results) if results else "No claims yet.\n"
-    return f"{head}\n{_provenance(row, history)}\n\n{table}"
+    blocks = [_provenance(row, history) + "\n", markdown(results)]
+    if row.table is not None and history is not None:
+        blocks.append(row.table(row.evidence(history)))
+    return "\n".join([head, *blocks])
 
 
 def _at_paper_size(row: Row, history: "xr.Dataset", results: list[Result]) -> str:

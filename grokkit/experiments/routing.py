@@ -8,10 +8,9 @@ from grokkit.engine import RunSpec
 from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import (
-    Judge,
-    all_of,
     bounded,
     groks,
+    judge,
     memorises,
     never_groks,
     sooner,
@@ -45,37 +44,28 @@ def setup(size: Size) -> Arms:
     return arms
 
 
-def keeps(arm: str, share: float) -> Judge:
+@judge
+def keeps(evidence: Evidence, arm: str, share: float) -> list[Part]:
     """What is left of the accuracy at the longest sequences, at the end."""
-
-    def judge(evidence: Evidence) -> list[Part]:
-        kept = _kept(evidence, arm)
-        says = f"{arm}: at least {share:g} of the test accuracy is left at the longest"
-        return [bounded(says, kept, f"{spread(kept)} of it", at_least=share)]
-
-    return judge
+    kept = _kept(evidence, arm)
+    says = f"{arm}: at least {share:g} of the test accuracy is left at the longest"
+    return [bounded(says, kept, f"{spread(kept)} of it", at_least=share)]
 
 
-def keeps_more(arm: str, other: str) -> Judge:
+@judge
+def keeps_more(evidence: Evidence, arm: str, other: str) -> list[Part]:
     """The accuracy at the longest sequences, of one arm against the other, at the end."""
-
-    def judge(evidence: Evidence) -> list[Part]:
-        mine, its = _longest(evidence, arm), _longest(evidence, other)
-        says = f"{arm}: accuracy at the longest above that of {other} by 0.05"
-        return [bounded(says, mine - its, f"{spread(mine)} against {spread(its)}", 0.05, null=0.0)]
-
-    return judge
+    mine, its = _longest(evidence, arm), _longest(evidence, other)
+    says = f"{arm}: accuracy at the longest above that of {other} by 0.05"
+    return [bounded(says, mine - its, f"{spread(mine)} against {spread(its)}", 0.05, null=0.0)]
 
 
-def loses(arm: str, share: float) -> Judge:
+@judge
+def loses(evidence: Evidence, arm: str, share: float) -> list[Part]:
     """Less than a share of the accuracy is left at the longest sequences, at the end."""
-
-    def judge(evidence: Evidence) -> list[Part]:
-        kept = _kept(evidence, arm)
-        says = f"{arm}: less than {share:g} of the test accuracy is left at the longest"
-        return [bounded(says, kept, f"{spread(kept)} of it", at_most=math.nextafter(share, 0))]
-
-    return judge
+    kept = _kept(evidence, arm)
+    says = f"{arm}: less than {share:g} of the test accuracy is left at the longest"
+    return [bounded(says, kept, f"{spread(kept)} of it", at_most=math.nextafter(share, 0))]
 
 
 def _longest(evidence: Evidence, arm: str) -> np.ndarray:
@@ -102,33 +92,31 @@ ROW = Row(
             "Where the informative positions are drawn anew for every sequence, the KL prior "
             "bypasses the plateau.",
             "Figure 8",
-            all_of(memorises("moving"), sooner("moving, KL 1", "moving", 0.8)),
+            memorises("moving"),
+            sooner("moving, KL 1", "moving", 0.8),
         ),
         Claim(
             "routing/moving-trap",
             "With random numbers as distractors the network without a prior is trapped, and the "
             "one with the prior generalises.",
             "ours",
-            all_of(
-                memorises("moving, random"),
-                never_groks("moving, random", accuracy=0.95),
-                groks("moving, random, KL 1", accuracy=0.95),
-            ),
+            memorises("moving, random"),
+            never_groks("moving, random", accuracy=0.95),
+            groks("moving, random, KL 1", accuracy=0.95),
         ),
         Claim(
             "routing/longer",
             "On longer sequences KL keeps more of the accuracy than the baseline.",
             "Figure 8",
-            all_of(
-                keeps_more("longer, KL 1", "longer"),
-                keeps_more("longer, random, KL 1", "longer, random"),
-            ),
+            keeps_more("longer, KL 1", "longer"),
+            keeps_more("longer, random, KL 1", "longer, random"),
         ),
         Claim(
             "routing/not-solved",
             "With the KL prior less than 0.9 of the accuracy is left on the longest sequences.",
             "Figure 8",
-            all_of(loses("longer, KL 1", 0.9), loses("longer, random, KL 1", 0.9)),
+            loses("longer, KL 1", 0.9),
+            loses("longer, random, KL 1", 0.9),
             afterwards="a run that does not grok, and has nothing to lose, is now undecided",
         ),
         Claim(
@@ -136,11 +124,9 @@ ROW = Row(
             "With distractors from a small alphabet nothing is lost on longer sequences, with or "
             "without the prior.",
             "ours",
-            all_of(
-                groks("longer", "longer, KL 1", accuracy=0.95),
-                keeps("longer", 0.95),
-                keeps("longer, KL 1", 0.95),
-            ),
+            groks("longer", "longer, KL 1", accuracy=0.95),
+            keeps("longer", 0.95),
+            keeps("longer, KL 1", 0.95),
             afterwards="that there is an accuracy to lose was added, and now to the rule",
         ),
     ),

@@ -38,6 +38,7 @@ class Row:
         every_record: whether its recording has every record of its runs, because epochs within
             a run are compared; otherwise about 100 of each.
         seeds: which seeds its verdicts are about.
+        table: what is shown in RESULTS.md beside the verdicts, as Markdown.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Row:
     also_kept: Callable[[str], Callable[[Evidence], Times]] | None = None
     every_record: bool = False
     seeds: Sequence[int] = SEEDS
+    table: Callable[[Evidence], str] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "seeds", tuple(self.seeds))  # a list could not be hashed
@@ -119,7 +121,7 @@ class Row:
         for claim in self.claims:
             evidence.forget()
             try:
-                parts = tuple(claim.judge(evidence))
+                parts = claim.judge(evidence)
                 verdict = verdict_of(parts)
             except MissingArm:
                 parts, verdict = (), "not run at this size"

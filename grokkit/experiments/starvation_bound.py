@@ -6,7 +6,7 @@ import numpy as np
 
 from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.evidence import Evidence, MissingArm
-from grokkit.experiments.judges import Judge, all_of, bounded, so_far, spread
+from grokkit.experiments.judges import bounded, judge, so_far, spread
 from grokkit.experiments.row import Arms, Row, Size
 from grokkit.experiments.settings import kl, slow
 
@@ -26,27 +26,24 @@ def setup(size: Size) -> Arms:
     return {"baseline": slow(size), "KL 1": kl(slow(size))}
 
 
-def holds_everywhere(arm: str) -> Judge:
+@judge
+def holds_everywhere(evidence: Evidence, arm: str) -> list[Part]:
     """No record of any run breaks a bound, for its worst example or in the mean."""
-
-    def judge(evidence: Evidence) -> list[Part]:
-        parts = []
-        for name, (worst, mean) in FORMS.items():
-            ratios = []
-            for one in _with_bounds(evidence, arm):
-                largest = float((one.score_gradient_max / one[mean]).max())
-                # NumPy's maximum: nan, which says nothing, stays nan. A bound of 0 that is broken
-                # is a breach like any other, not a number that never came.
-                ratio = np.maximum(largest, float(one[worst].max()) if worst else 0.0)
-                ratios.append(np.minimum(ratio, np.finfo(float).max))
-            says = f"{arm}: gradient at most {name} at every record"
-            seen = f"at most {spread(ratios)} of it"
-            # The recorded values are rounded to 2^-11. Of a run cut short only a breach is known.
-            known = so_far(evidence, arm, ratios, rising=True)
-            parts.append(bounded(says, known, seen, at_most=1 + 2**-10))
-        return parts
-
-    return judge
+    parts = []
+    for name, (worst, mean) in FORMS.items():
+        ratios = []
+        for one in _with_bounds(evidence, arm):
+            largest = float((one.score_gradient_max / one[mean]).max())
+            # NumPy's maximum: nan, which says nothing, stays nan. A bound of 0 that is broken
+            # is a breach like any other, not a number that never came.
+            ratio = np.maximum(largest, float(one[worst].max()) if worst else 0.0)
+            ratios.append(np.minimum(ratio, np.finfo(float).max))
+        says = f"{arm}: gradient at most {name} at every record"
+        seen = f"at most {spread(ratios)} of it"
+        # The recorded values are rounded to 2^-11. Of a run cut short only a breach is known.
+        known = so_far(evidence, arm, ratios, rising=True)
+        parts.append(bounded(says, known, seen, at_most=1 + 2**-10))
+    return parts
 
 
 def square_root(evidence: Evidence) -> list[Part]:
@@ -146,7 +143,8 @@ ROW = Row(
             "starvation-bound/holds",
             "The measured score gradient lies under every form of the bound at every record.",
             "Lemma 5.1, Figure 5",
-            all_of(holds_everywhere("baseline"), holds_everywhere("KL 1")),
+            holds_everywhere("baseline"),
+            holds_everywhere("KL 1"),
         ),
         Claim(
             "starvation-bound/square-root",

@@ -3,7 +3,7 @@
 from grokkit.engine import RunSpec
 from grokkit.experiments.claims import Bounds, Claim, Part
 from grokkit.experiments.evidence import Evidence
-from grokkit.experiments.judges import Judge, all_of, groks, memorises, never_groks, ratio, sooner
+from grokkit.experiments.judges import groks, judge, memorises, never_groks, ratio, sooner
 from grokkit.experiments.row import Arms, Row, Size
 from grokkit.experiments.settings import kl, recorded_base
 from grokkit.experiments.starvation_bound import holds_everywhere
@@ -47,20 +47,12 @@ def setup(size: Size) -> Arms:
     return arms
 
 
-def bound_on_each() -> Judge:
-    """No bound of Lemma 5.1 is broken, on any task, at any record."""
-    return all_of(*(holds_everywhere(name) for name in NAMES))
-
-
-def memorised_first(arm: str) -> Judge:
+@judge
+def memorised_first(evidence: Evidence, arm: str) -> list[Part]:
     """There is a gap: memorised in at most half of the epochs that grokking takes."""
-
-    def judge(evidence: Evidence) -> list[Part]:
-        memorised, grokked = evidence.memorised(arm), evidence.grokked(arm, 0.95)
-        says = f"{arm} memorises in at most half of the epochs to test accuracy 0.95"
-        return [ratio(says, memorised, grokked, Bounds(at_most=0.5))]
-
-    return judge
+    memorised, grokked = evidence.memorised(arm), evidence.grokked(arm, 0.95)
+    says = f"{arm} memorises in at most half of the epochs to test accuracy 0.95"
+    return [ratio(says, memorised, grokked, Bounds(at_most=0.5))]
 
 
 ROW = Row(
@@ -73,16 +65,14 @@ ROW = Row(
             "tasks/starvation",
             "The starvation bound holds on every task.",
             "Figure 10",
-            bound_on_each(),
+            *(holds_everywhere(name) for name in NAMES),
         ),
         Claim(
             "tasks/kl-modular",
             "KL shortens the wait for addition and multiplication.",
             "Figure 10",
-            all_of(
-                sooner("addition, KL 1", "addition", 0.8),
-                sooner("multiplication, KL 1", "multiplication", 0.8),
-            ),
+            sooner("addition, KL 1", "addition", 0.8),
+            sooner("multiplication, KL 1", "multiplication", 0.8),
         ),
         Claim(
             "tasks/kl-operands",
@@ -106,7 +96,9 @@ ROW = Row(
             "tasks/permutations",
             "Composition of permutations is memorised, and only the prior leads on from there.",
             "Figure 10",
-            all_of(memorises("S_4"), never_groks("S_4", accuracy=0.95), groks("S_4, KL 1")),
+            memorises("S_4"),
+            never_groks("S_4", accuracy=0.95),
+            groks("S_4, KL 1"),
         ),
     ),
 )

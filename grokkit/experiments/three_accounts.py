@@ -21,7 +21,7 @@ from grokkit.diagnostics import kendall_w, midranks
 from grokkit.diagnostics.order import LARGEST
 from grokkit.experiments.claims import Bounds, Claim, Part
 from grokkit.experiments.evidence import Evidence
-from grokkit.experiments.judges import Judge, all_of, bounded, never_groks, part, ratio, spread
+from grokkit.experiments.judges import bounded, judge, never_groks, part, ratio, spread
 from grokkit.experiments.outcomes import negated
 from grokkit.experiments.row import Arms, Row, Size
 from grokkit.experiments.settings import kl, slow
@@ -68,46 +68,37 @@ def falls(evidence: Evidence) -> list[Part]:
     return parts
 
 
-def leads(names: Sequence[str], factor: float) -> Judge:
+@judge
+def leads(evidence: Evidence, names: Sequence[str], factor: float) -> list[Part]:
     """Signals are half-way by a share of the epoch at which the unseen pairs are."""
-
-    def judge(evidence: Evidence) -> list[Part]:
-        its = arrivals(evidence, "unseen pairs")
-        return [
-            ratio(f"{name} by {factor:g} of its epoch", mine, its, Bounds(at_most=factor, null=1.0))
-            for name in names
-            for mine in [arrivals(evidence, name)]
-        ]
-
-    return judge
+    its = arrivals(evidence, "unseen pairs")
+    return [
+        ratio(f"{name} by {factor:g} of its epoch", mine, its, Bounds(at_most=factor, null=1.0))
+        for name in names
+        for mine in [arrivals(evidence, name)]
+    ]
 
 
-def before(first: str, names: Sequence[str], arm: str = BASE) -> Judge:
+@judge
+def before(evidence: Evidence, first: str, names: Sequence[str], arm: str = BASE) -> list[Part]:
     """One signal comes to its mark no later than each of some others do."""
-
-    def judge(evidence: Evidence) -> list[Part]:
-        mine = arrivals(evidence, first, arm)
-        return [
-            ratio(f"{arm}: {first} no later than {name}", mine, its, Bounds(at_most=1.0))
-            for name in names
-            for its in [arrivals(evidence, name, arm)]
-        ]
-
-    return judge
+    mine = arrivals(evidence, first, arm)
+    return [
+        ratio(f"{arm}: {first} no later than {name}", mine, its, Bounds(at_most=1.0))
+        for name in names
+        for its in [arrivals(evidence, name, arm)]
+    ]
 
 
-def sooner_when_told(names: Sequence[str], factor: float) -> Judge:
+@judge
+def sooner_when_told(evidence: Evidence, names: Sequence[str], factor: float) -> list[Part]:
     """With the prior, signals come to the baseline's mark in a share of the baseline's time."""
-
-    def judge(evidence: Evidence) -> list[Part]:
-        parts = []
-        for name in names:
-            mine, its = arrivals(evidence, name, TOLD), arrivals(evidence, name)
-            says = f"{name}: told, by {factor:g} of the baseline's epoch"
-            parts.append(ratio(says, mine, its, Bounds(at_most=factor, null=1.0)))
-        return parts
-
-    return judge
+    parts = []
+    for name in names:
+        mine, its = arrivals(evidence, name, TOLD), arrivals(evidence, name)
+        says = f"{name}: told, by {factor:g} of the baseline's epoch"
+        parts.append(ratio(says, mine, its, Bounds(at_most=factor, null=1.0)))
+    return parts
 
 
 def one_order(evidence: Evidence) -> list[Part]:
@@ -140,33 +131,27 @@ def _like_the_others(epochs: np.ndarray) -> Part:
     return bounded(says, rhos, at_least=0.7, null=0.0)
 
 
-def moves(arm: str, names: Sequence[str], holds: bool) -> Judge:
+@judge
+def moves(evidence: Evidence, arm: str, names: Sequence[str], holds: bool) -> list[Part]:
     """Signals go half of the baseline's way in a control, or do not."""
     bound = {"at_least": 0.5} if holds else {"at_most": 0.5}
     words = (
         "half of the baseline's way or more" if holds else "less than half of the baseline's way"
     )
-
-    def judge(evidence: Evidence) -> list[Part]:
-        parts = []
-        for name in names:
-            shares = gone(evidence, name, arm)
-            says = f"{arm}: {name} goes {words}"
-            parts.append(bounded(says, shares, f"{spread(shares)} of it", **bound))
-        return parts
-
-    return judge
+    parts = []
+    for name in names:
+        shares = gone(evidence, name, arm)
+        says = f"{arm}: {name} goes {words}"
+        parts.append(bounded(says, shares, f"{spread(shares)} of it", **bound))
+    return parts
 
 
-def no_better_than_shuffled(arm: str) -> Judge:
+@judge
+def no_better_than_shuffled(evidence: Evidence, arm: str) -> list[Part]:
     """The best relative MED of a control does not end below that of all shuffled orders."""
-
-    def judge(evidence: Evidence) -> list[Part]:
-        (found,) = below_null(arm, "natural")(evidence)
-        says = f"{arm}: relative MED not below that of all shuffled orders"
-        return [part(says, negated(found.outcomes), found.seen)]
-
-    return judge
+    (found,) = below_null(arm, "natural")(evidence)
+    says = f"{arm}: relative MED not below that of all shuffled orders"
+    return [part(says, negated(found.outcomes), found.seen)]
 
 
 ROW = Row(
@@ -181,7 +166,8 @@ ROW = Row(
             "From memorising to the end the divergence from the oracle, the features' effective "
             "rank and alpha, and relative MED fall, and MED ends below every shuffled order.",
             "the three papers",
-            all_of(falls, below_null(BASE, "natural")),
+            falls,
+            below_null(BASE, "natural"),
         ),
         Claim(
             "three-accounts/each-leads",
@@ -207,23 +193,19 @@ ROW = Row(
             "In a network that memorises and, for want of weight decay, never groks, no signal "
             "goes half as far.",
             "our control",
-            all_of(
-                never_groks(NO_DECAY, accuracy=0.95),
-                moves(NO_DECAY, (*FALLING, "Fourier", "norm"), holds=False),
-                no_better_than_shuffled(NO_DECAY),
-            ),
+            never_groks(NO_DECAY, accuracy=0.95),
+            moves(NO_DECAY, (*FALLING, "Fourier", "norm"), holds=False),
+            no_better_than_shuffled(NO_DECAY),
         ),
         Claim(
             "three-accounts/decay-alone",
             "In one that decays and never groks, the norm, the effective rank and alpha go as far "
             "all the same: they show the decay. Structure, evenness and waves do not.",
             "our control",
-            all_of(
-                never_groks(TRAPPED, accuracy=0.95),
-                moves(TRAPPED, ("norm", "effective rank", "alpha"), holds=True),
-                moves(TRAPPED, ("KL", "relative MED", "Fourier"), holds=False),
-                no_better_than_shuffled(TRAPPED),
-            ),
+            never_groks(TRAPPED, accuracy=0.95),
+            moves(TRAPPED, ("norm", "effective rank", "alpha"), holds=True),
+            moves(TRAPPED, ("KL", "relative MED", "Fourier"), holds=False),
+            no_better_than_shuffled(TRAPPED),
         ),
         Claim(
             "three-accounts/told",

@@ -13,10 +13,9 @@ from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import (
     ALSO_MEMORISES,
-    Judge,
-    all_of,
     bounded,
     groks,
+    judge,
     memorises,
     never_groks,
     part,
@@ -49,46 +48,40 @@ def field(size: Size, function: str = "x+y", **settings: object) -> RunSpec:
     return base.with_(task=PrimeField(function, **chosen))  # type: ignore[arg-type]
 
 
-def below_null(arm: str, order: str, variable: str = "best_med") -> Judge:
+@judge
+def below_null(evidence: Evidence, arm: str, order: str, variable: str = "best_med") -> list[Part]:
     """At the end, relative MED in an order lies below every shuffled order."""
-
-    def judge(evidence: Evidence) -> list[Part]:
-        runs = [one.sel(order=order).isel(epoch=-1) for one in evidence.runs(arm)]
-        values = [float(one[variable]) for one in runs]
-        nulls = [float(one[f"{variable}_null"]) for one in runs]
-        says = f"{arm}: the least relative MED over steps, {order} order, below all shuffled ones"
-        gaps = np.where(evidence.whole(arm), np.subtract(values, nulls), np.nan)
-        seen = f"{spread(values)}, shuffled {spread(nulls)} or more"
-        return [bounded(says, gaps, seen, at_most=-1e-12)]
-
-    return judge
+    runs = [one.sel(order=order).isel(epoch=-1) for one in evidence.runs(arm)]
+    values = [float(one[variable]) for one in runs]
+    nulls = [float(one[f"{variable}_null"]) for one in runs]
+    says = f"{arm}: the least relative MED over steps, {order} order, below all shuffled ones"
+    gaps = np.where(evidence.whole(arm), np.subtract(values, nulls), np.nan)
+    seen = f"{spread(values)}, shuffled {spread(nulls)} or more"
+    return [bounded(says, gaps, seen, at_most=-1e-12)]
 
 
 RISES = "the rule: what only rises was counted as half-way down at once"
 """How :func:`falls_before` was changed, when MED had been seen to rise."""
 
 
-def falls_before(arm: str, variable: str) -> Judge:
+@judge
+def falls_before(evidence: Evidence, arm: str, variable: str) -> list[Part]:
     """Half of a measure's way down is done before half of the test pairs are right."""
-
-    def judge(evidence: Evidence) -> list[Part]:
-        runs = evidence.arm(arm)
-        values = runs[variable].sel(order="natural")
-        start, least = values.isel(epoch=0), values.min("epoch")
-        # A measure that only rises is at its least when it starts: that is no way down.
-        down = runs.epoch.where((values <= (start + least) / 2) & (least < start)).min("epoch")
-        mine, half = evidence.times(arm, down), evidence.grokked(arm, 0.5)
-        # The least so far of a run that was cut short need not be its least.
-        known = evidence.whole(arm) & np.isfinite(least.values)
-        fell = zip(mine.sooner(half), (least < start).values, strict=True)
-        outcomes = where(known, [early and bool(down) for early, down in fell])
-        name = variable.replace("_", " ")
-        says = f"{arm}: {name} half-way down before test accuracy 0.5"
-        first, lowest = (spread(one.values.tolist()) for one in (start, least))
-        seen = f"{mine} against {half}; from {first} to {lowest} at least"
-        return [part(says, outcomes, seen)]
-
-    return judge
+    runs = evidence.arm(arm)
+    values = runs[variable].sel(order="natural")
+    start, least = values.isel(epoch=0), values.min("epoch")
+    # A measure that only rises is at its least when it starts: that is no way down.
+    down = runs.epoch.where((values <= (start + least) / 2) & (least < start)).min("epoch")
+    mine, half = evidence.times(arm, down), evidence.grokked(arm, 0.5)
+    # The least so far of a run that was cut short need not be its least.
+    known = evidence.whole(arm) & np.isfinite(least.values)
+    fell = zip(mine.sooner(half), (least < start).values, strict=True)
+    outcomes = where(known, [early and bool(down) for early, down in fell])
+    name = variable.replace("_", " ")
+    says = f"{arm}: {name} half-way down before test accuracy 0.5"
+    first, lowest = (spread(one.values.tolist()) for one in (start, least))
+    seen = f"{mine} against {half}; from {first} to {lowest} at least"
+    return [part(says, outcomes, seen)]
 
 
 def tracking(size: Size) -> Arms:
@@ -106,7 +99,8 @@ MED = Row(
             "med-tracking/falls-first",
             "MED falls before unseen pairs are answered.",
             "arXiv 2504.03162",
-            all_of(falls_before("x+y", "med"), falls_before("x-y", "med")),
+            falls_before("x+y", "med"),
+            falls_before("x-y", "med"),
             afterwards=RISES,
         ),
         Claim(
@@ -114,19 +108,21 @@ MED = Row(
             "MED over the mean distance of pairs falls before unseen pairs are answered, too: its "
             "fall is no mere shrinking of the embeddings.",
             "our control: MED is not free of scale",
-            all_of(falls_before("x+y", "best_med"), falls_before("x-y", "best_med")),
+            falls_before("x+y", "best_med"),
+            falls_before("x-y", "best_med"),
         ),
         Claim(
             "med-tracking/even-in-the-end",
             "In the end sums and differences have embeddings more even than any shuffled order.",
             "our control",
-            all_of(below_null("x+y", "natural"), below_null("x-y", "natural")),
+            below_null("x+y", "natural"),
+            below_null("x-y", "natural"),
         ),
         Claim(
             "med-tracking/products",
             "For products it is the order of the discrete logarithm that is even.",
             "ours: the paper walks the natural order for all functions",
-            all_of(below_null("xy", "logarithm")),
+            below_null("xy", "logarithm"),
         ),
         Claim(
             "med-tracking/all-grok",
@@ -150,17 +146,14 @@ def ceiling(size: Size) -> Arms:
     }
 
 
-def by_mirror_images(arm: str) -> Judge:
+@judge
+def by_mirror_images(evidence: Evidence, arm: str) -> list[Part]:
     """At the end pairs with a trained mirror image are right, and hardly any others."""
-
-    def judge(evidence: Evidence) -> list[Part]:
-        with_one = evidence.final(arm, "mirrored_accuracy")
-        others = evidence.final(arm, "unmirrored_accuracy")
-        says = f"{arm}: at the end 0.9 of the mirrored pairs are right, at most 0.1 of the others"
-        slack = np.minimum(with_one - 0.9, 0.1 - others)
-        return [bounded(says, slack, f"{spread(with_one)} and {spread(others)}", at_least=0.0)]
-
-    return judge
+    with_one = evidence.final(arm, "mirrored_accuracy")
+    others = evidence.final(arm, "unmirrored_accuracy")
+    says = f"{arm}: at the end 0.9 of the mirrored pairs are right, at most 0.1 of the others"
+    slack = np.minimum(with_one - 0.9, 0.1 - others)
+    return [bounded(says, slack, f"{spread(with_one)} and {spread(others)}", at_least=0.0)]
 
 
 CEILING = Row(
@@ -174,16 +167,15 @@ CEILING = Row(
             "x^2 + xy + y^2, which does not factor modulo the classroom's 47, is memorised, and "
             "its test accuracy stays below 0.95.",
             "arXiv 2504.03162, whose 97 it factors over",
-            all_of(memorises("x^2+xy+y^2"), never_groks("x^2+xy+y^2", accuracy=0.95)),
+            memorises("x^2+xy+y^2"),
+            never_groks("x^2+xy+y^2", accuracy=0.95),
         ),
         Claim(
             "polynomial-ceiling/more-data",
             "With 0.7 of all pairs, too, x^2 + xy + y^2 is memorised and stays below 0.95.",
             "arXiv 2504.03162; contested by others",
-            all_of(
-                memorises("x^2+xy+y^2, fraction 0.7"),
-                never_groks("x^2+xy+y^2, fraction 0.7", accuracy=0.95),
-            ),
+            memorises("x^2+xy+y^2, fraction 0.7"),
+            never_groks("x^2+xy+y^2, fraction 0.7", accuracy=0.95),
             afterwards=ALSO_MEMORISES,
         ),
         Claim(
@@ -193,6 +185,40 @@ CEILING = Row(
             "ours: the paper does not tell them apart",
             by_mirror_images("x^2+xy+y^2, fraction 0.7"),
             afterwards="added once its runs had been seen",
+        ),
+    ),
+)
+
+
+def where_it_factors(size: Size) -> Arms:
+    """The form modulo 43, where it is a product of two linear forms, with 0.7 of all pairs.
+
+    It is one modulo all primes that are 1 modulo 3, as the paper's 97 and 43 are; 47 is not.
+    """
+    return {"p 43": field(size, "x^2+xy+y^2", p=43, train_fraction=0.7).with_(epochs=4000)}
+
+
+FACTORED = Row(
+    name="polynomial-ceiling-factors",
+    figure="arXiv 2504.03162: x^2 + xy + y^2 modulo a prime like its own",
+    question="Is the form understood where it is a product of two linear forms?",
+    setup=where_it_factors,
+    claims=(
+        Claim(
+            "polynomial-ceiling-factors/never",
+            "That x^2 + xy + y^2 is not understood is not for want of factors: modulo 43, where it "
+            "is a product of two linear forms, it is memorised and stays below 0.95 for 4,000 "
+            "epochs, with 0.7 of all pairs.",
+            "arXiv 2504.03162, whose 97 it factors over",
+            memorises("p 43"),
+            never_groks("p 43", accuracy=0.95),
+        ),
+        Claim(
+            "polynomial-ceiling-factors/mirror-images",
+            "Modulo 43, too, what is right of it are the mirror images of train pairs, and hardly "
+            "anything else.",
+            "ours: seen modulo 47",
+            by_mirror_images("p 43"),
         ),
     ),
 )
@@ -226,24 +252,21 @@ def layers(size: Size) -> Arms:
     return {f"{n} layer{'s' if n > 1 else ''}": field(size).with_(layers=n) for n in (1, 2)}
 
 
-def drops(arm: str) -> Judge:
+@judge
+def drops(evidence: Evidence, arm: str) -> list[Part]:
     """How far the test accuracy falls back from its best so far, once it was at 0.5."""
-
-    def judge(evidence: Evidence) -> list[Part]:
-        falls = []
-        for one in evidence.runs(arm):
-            accuracy = one.test_accuracy.values
-            begun = np.flatnonzero(accuracy >= 0.5)
-            if not len(begun):
-                falls.append(np.nan)
-                continue
-            after = accuracy[begun[0] :]
-            falls.append(float((np.maximum.accumulate(after) - after).max()))
-        says = f"{arm}: it falls back by 0.1 or more"
-        known = so_far(evidence, arm, falls, rising=True)
-        return [bounded(says, known, spread(falls), at_least=0.1)]
-
-    return judge
+    falls = []
+    for one in evidence.runs(arm):
+        accuracy = one.test_accuracy.values
+        begun = np.flatnonzero(accuracy >= 0.5)
+        if not len(begun):
+            falls.append(np.nan)
+            continue
+        after = accuracy[begun[0] :]
+        falls.append(float((np.maximum.accumulate(after) - after).max()))
+    says = f"{arm}: it falls back by 0.1 or more"
+    known = so_far(evidence, arm, falls, rising=True)
+    return [bounded(says, known, spread(falls), at_least=0.1)]
 
 
 DEPTH = Row(

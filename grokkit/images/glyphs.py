@@ -40,10 +40,6 @@ def glyph(sides: int, size: int) -> UInt8[Tensor, "row column"]:
 
     The same bits for the same numbers, with one version of Pillow.
 
-    Args:
-        sides: 0 for a blank, or 3..12.
-        size: the height and the width of the cell, in pixels.
-
     Returns:
         Brightness, 0 (black) to 255 (white).
     """
@@ -72,10 +68,5 @@ def glyph(sides: int, size: int) -> UInt8[Tensor, "row column"]:
 
 
 def tiles(alphabet: Sequence[int], size: int) -> UInt8[Tensor, "glyph row column"]:
-    """All glyphs of an alphabet.
-
-    Args:
-        alphabet: the number of sides of each.
-        size: the height and the width of a cell, in pixels.
-    """
+    """All glyphs of an alphabet."""
     return torch.stack([glyph(sides, size) for sides in alphabet])

@@ -29,11 +29,6 @@ class ImageSpec(Spec):
         learning_rate: the step size, above 0.
         weight_decay: 0 or more; of every parameter, those of BatchNorm too.
         batch_size: the number of images that an optimizer step sees; None for all.
-        seed: names the split, the initial weights and the minibatches.
-        epochs: the number of passes over the train set.
-        record_every: the number of epochs between two records of the History.
-        stop_after: stop this many epochs after the test accuracy has reached 0.99 and
-            stayed there at every record; None: never stop early.
     """
 
     PARTS: ClassVar[Mapping[str, type[Any]]] = MappingProxyType(

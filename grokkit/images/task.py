@@ -170,12 +170,7 @@ class GlyphSum:
     def draw(
         self, tiles: UInt8[Tensor, "glyph row column"], glyphs: Int[Tensor, "example cell"]
     ) -> Float[Tensor, "example channel height width"]:
-        """The images of some examples, as a network sees them: 0 is white, 1 is black.
-
-        Args:
-            tiles: the picture of each glyph.
-            glyphs: which of them stands in each cell.
-        """
+        """The images of some examples, as a network sees them: 0 is white, 1 is black."""
         size = tiles.shape[1]
         ink = 1 - tiles[glyphs].to(torch.float32) / WHITE
         grid = ink.unflatten(1, (self.grid_rows, self.grid_columns))

@@ -18,14 +18,7 @@ from grokkit.core.loss import cross_entropy
 from grokkit.model.attention import Activations, attend
 from grokkit.model.batch import Batch
 from grokkit.model.initial import initialise
-from grokkit.model.parameters import (
-    MLP_WEIGHTS,
-    QK_WEIGHTS,
-    Layout,
-    Parameters,
-    of_kinds,
-    of_layer,
-)
+from grokkit.model.parameters import MLP_WEIGHTS, QK_WEIGHTS, Layout, Parameters, of_kinds, of_layer
 from grokkit.model.slots import Readers, Slots
 from grokkit.model.spec import ModelSpec
 from grokkit.model.transformer import Transformer

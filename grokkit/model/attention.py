@@ -18,14 +18,11 @@ def attend(
     kind: AttentionKind = "softmax",
     oracle: Float[Tensor, "run example pos"] | None = None,
 ) -> Attention:
-    """Attention from scores, over positions.
+    """Attention from scores, over positions, as :func:`grokkit.core.model.attend` has it.
 
-    ``softmax``: alpha_j = exp(l_j) / sum_i exp(l_i).
-    ``relu``: alpha_j = max(l_j, 0) / sum_i max(l_i, 0); where no score of a sequence is
-    positive the quotient is undefined, and attention there is uniform, with gradient 0
-    (our choice). Either way a score of -inf gets no attention and no gradient.
-    ``oracle``: alpha_j = alpha*_j in every head, whatever the scores, which get no
-    gradient; uniform where an example has no oracle (our choice).
+    Beyond that, a score of -inf gets no attention and no gradient; where no score of a sequence
+    is positive ``relu`` is uniform over the visible positions, and where an example has no
+    oracle so is ``oracle`` (our choice).
 
     Args:
         scores: the attention logits l.
@@ -128,9 +125,6 @@ class Activations:
 
         That of a lower layer's scores includes all that the layers above make of them. 0
         where there is no dependence.
-
-        Args:
-            value: computed from these activations.
         """
         gradients = torch.autograd.grad(
             value, self.scores_by_layer or self.scores, retain_graph=True, materialize_grads=True

@@ -7,6 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from grokkit import core
 from grokkit.core.common import stream as generator
 from grokkit.model.parameters import Layout, Parameters
 from grokkit.model.spec import InitKind, ModelSpec
@@ -23,23 +24,23 @@ KEPT_DEVIATION = math.sqrt(
 def initialise(layout: Layout, spec: ModelSpec, seeds: Sequence[int]) -> Parameters:
     """Fresh weights, one row of the buffer for each seed.
 
-    Embeddings are normal with standard deviation embedding_scale / sqrt(d_model), those of
-    the numbers made :func:`smooth` where the spec says so. A matrix is drawn by
-    :func:`draw_matrix`, times init_scale; biases start at 0, gains at 1. The paper gives no
-    initialisation: this is our choice. Drawn on the CPU in float32, so that a seed means the
-    same weights on every device, and a run's weights do not depend on the rest of its group.
+    They are those of :func:`grokkit.core.model.initial`, but for these: embeddings of the numbers
+    are made :func:`smooth` where the spec says so, a matrix is drawn by :func:`draw_matrix`,
+    gains start at 1. Drawn on the CPU in float32, so that a seed means the same weights on every
+    device, and a run's weights do not depend on the rest of its group.
     """
     rows = []
     for seed in seeds:
         shared = generator(seed, "parameters")
         parts = []
         for name, shape in layout.shapes.items():
-            stream = shared
-            if spec.weight_streams == "array":
-                stream = generator(seed, f"parameters/{name}")
+            own = spec.weight_streams == "array"
+            stream = generator(seed, f"parameters/{name}") if own else shared
             if name.endswith("embedding"):
-                scale = spec.embedding_scale / math.sqrt(spec.d_model)
-                part = scale * _draw_embedding(name, shape, spec, stream)
+                if own:
+                    part = core.model.initial(name, shape, spec, seed)
+                else:
+                    part = spec.embedding_scale / math.sqrt(spec.d_model) * _normal(shape, stream)
                 if name == "token_embedding" and spec.toeplitz_length > 0:
                     numbers = min(layout.n_classes, shape[0])
                     part[:numbers] = smooth(part[:numbers], spec.toeplitz_length)
@@ -50,20 +51,6 @@ def initialise(layout: Layout, spec: ModelSpec, seeds: Sequence[int]) -> Paramet
             parts.append(part.flatten())
         rows.append(torch.cat(parts))
     return Parameters(layout, torch.stack(rows))
-
-
-def _draw_embedding(
-    name: str, shape: Sequence[int], spec: ModelSpec, stream: torch.Generator
-) -> Float[Tensor, "row embed"]:
-    """Standard normal rows, of which a longer table has those of a shorter one.
-
-    The first rows of a vocabulary are the numbers and the query, whatever distractors follow.
-    The query's position is always the last row, and so is drawn first.
-    """
-    if spec.weight_streams == "one":
-        return _normal(shape, stream)
-    rows = torch.stack([_normal(shape[1:], stream) for _ in range(shape[0])])
-    return rows.roll(-1, dims=0) if name == "position_embedding" else rows
 
 
 def draw_matrix(

@@ -28,22 +28,12 @@ QK_WEIGHTS = ("W_Q", "W_K")
 
 
 def of_kinds(names: Iterable[str], kinds: Sequence[str]) -> tuple[str, ...]:
-    """Those names that are of some kinds, in every layer: ``W_Q``, ``W_Q.2``, ...
-
-    Args:
-        names: of parameters, such as a :class:`Layout`'s shapes or a Parameters itself.
-        kinds: such as :data:`QK_WEIGHTS`.
-    """
+    """Those names that are of some kinds, in every layer: ``W_Q``, ``W_Q.2``, ..."""
     return tuple(name for name in names if name.split(".")[0] in kinds)
 
 
 def of_layer(weights: Mapping[str, Tensor], layer: int) -> Mapping[str, Tensor]:
-    """The weights of one layer under the plain names of their kinds.
-
-    Args:
-        weights: all of them.
-        layer: which, from 0; the first may have other parameters beside its own.
-    """
+    """The weights of one layer under the plain names of their kinds."""
     if layer == 0:
         return weights
     end = f".{layer + 1}"
@@ -114,10 +104,6 @@ class Parameters(Mapping[str, Tensor]):
 
     The views are autograd leaves. ``gradient`` holds views of the same names and shapes
     into a second buffer, ``flat_grad``, for whoever computes the gradient to fill.
-
-    Args:
-        layout: names and shapes.
-        flat: the buffer; it is used, not copied.
     """
 
     def __init__(self, layout: Layout, flat: Float[Tensor, "run parameter"]) -> None:

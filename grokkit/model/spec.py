@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
+from grokkit import core
 from grokkit.errors import check_choice, check_int, check_number, refuse
 from grokkit.model.attention import ATTENTIONS, AttentionKind
 from grokkit.model.norm import IN_ATTENTION, NormKind, NormPlacement
@@ -13,29 +14,18 @@ WeightStreams = Literal["array", "one"]
 
 
 @dataclass(frozen=True)
-class ModelSpec:
-    """A Transformer, of one layer unless said otherwise (section 3.2, Table G.2).
+class ModelSpec(core.Model):
+    """The core's Transformer, and what arXiv 2605.15787 does not have: all from ``norm`` on.
 
-    The fields from ``norm`` on are not in arXiv 2605.15787; at their defaults the model is
-    that paper's.
+    At their defaults the further settings make the model that of the paper.
 
     Attributes:
-        d_model: d, the width of embeddings, values and the pooled representation.
-        d_mlp: the number of hidden ReLU units.
-        heads: the number of attention heads; each has width d_model / heads.
         attention: how scores become attention: ``softmax``; ``relu``: the positive parts
             divided by their sum (uniform where no score is positive: our choice);
             ``oracle``: frozen at the oracle, whatever the scores, so that W_Q and W_K
             learn nothing and only decay.
-        readout: what reads the pooled representation. ``classifier``: the MLP maps it to
-            the classes (the paper's f, the default). ``residual``: the usual block, query
-            stream + attention, + MLP, then an unembedding. The paper's text leaves this
-            open; both readings are here.
         output_projection: whether values pass through W_O. Off, as in the paper's
             h = sum alpha_j v_j, heads are concatenated.
-        init_scale: a factor on every initial matrix but the embeddings (our choice).
-        embedding_scale: the standard deviation of the initial embeddings times
-            sqrt(d_model), so that 1 gives embeddings of norm near 1 (our choice).
         norm: where normalisation stands, in the notation of arXiv 2602.06702, x the stream
             into the block and y the stream after attention. ``none``; ``A*``: q, k and v
             read LN(x); ``A^qk``: q and k alone; ``A^v``: v alone; ``M``: the MLP reads
@@ -65,14 +55,8 @@ class ModelSpec:
             ``one``: all arrays share one stream, as in the runs that were recorded first.
     """
 
-    d_model: int = 64
-    d_mlp: int = 256
-    heads: int = 1
     attention: AttentionKind = "softmax"
     readout: Literal["classifier", "residual"] = "classifier"
-    output_projection: bool = False
-    init_scale: float = 1.0
-    embedding_scale: float = 1.0
     norm: NormPlacement = field(default="none", metadata=OMIT_IF_DEFAULT)
     norm_kind: NormKind = field(default="layer", metadata=OMIT_IF_DEFAULT)
     norm_eps: float = field(default=1e-5, metadata=OMIT_IF_DEFAULT)

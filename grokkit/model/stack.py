@@ -10,9 +10,8 @@ and values. With x the stream, in each layer:
     attention  alpha_ij = softmax over j, none after i in a causal model
     added      = sum_j alpha_ij v_j            (then W_O, where there is one)
 
-and the rest of the block (:mod:`grokkit.model.block`). In the last layer the only row i is
-that of the query, as no other is read out; in the first, q, k and v are still computed once
-per slot, and looked up. These are ordinary operations, so torch.func can transform them.
+and the rest of the block (:mod:`grokkit.model.block`). In the last layer the only row i is that
+of the query, as no other is read out; in the first, q, k and v are computed once per slot.
 """
 
 import math
@@ -75,12 +74,7 @@ class Stack:
     def __call__(
         self, weights: Mapping[str, Tensor], slots: Float[Tensor, "run slot embed"]
     ) -> Activations:
-        """Scores and attention of the query in every layer, and the logits.
-
-        Args:
-            weights: the weights of the group.
-            slots: the embedding of every slot.
-        """
+        """Scores and attention of the query in every layer, and the logits."""
         seen: list[Attended] = []
         rows = slots
         for layer in range(self.spec.layers):

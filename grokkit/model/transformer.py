@@ -1,16 +1,7 @@
 """The model: attention over slots, and what reads it out (section 3.2).
 
-In the order of the formulas, for slot j with embedding e_j = E[token_j] + P[pos_j] and
-query slot q, which is "=" in the last position unless the data set has other queries:
-
-    scores      l_j    = (W_Q e_q) . (W_K e_j) / sqrt(d_head)
-    attention   alpha  = softmax over the positions of a sequence, none after q
-    values      v_j    = W_V e_j              (then W_O, where there is one)
-    pooled      h      = sum_j alpha_j v_j
-    logits      f(h)   = W_2 relu(W_1 h + b_1) + b_2
-
-The formulas have the paper's columns. In the code a vector is a row and its matrix stands to
-the right, e_j @ W_V, so that every shape reads [.., in] @ [in, out].
+The formulas are those of :mod:`grokkit.core.model`, for slot j with embedding e_j and query slot
+q, which is "=" in the last position unless the data set has other queries.
 
 Values are computed once per slot, scores once per pair of a query and a slot, and both are
 looked up per sequence. A position after its query, which only next-token prediction has,
@@ -42,7 +33,7 @@ from grokkit.model.stack import Stack
 class Transformer:
     """The forward pass for one batch of sequences; the weights are passed in.
 
-    With several layers, ``slot_scores``, ``slot_values`` and ``pooled`` are the first layer's.
+    With several layers, ``slot_scores`` and ``slot_values`` are the first layer's.
 
     Args:
         spec: the settings of the model.
@@ -139,19 +130,8 @@ class Transformer:
         rows = pool(attention.reshape(runs * examples, -1), cells.flatten(0, 2), self.readers)
         return rows.unflatten(0, (runs, examples))
 
-    def pooled(self, weights: Mapping[str, Tensor]) -> Float[Tensor, "run example embed"]:
-        """h, the pooled representation of every sequence."""
-        embedding = self.embed(weights)
-        scores = self.look_up(self.slot_scores(weights, embedding))
-        attention = attend(scores, self.spec.attention, self.batch.oracle)
-        return self.pool(attention, self.slot_values(weights, embedding))
-
     def look_up(self, table: Float[Tensor, "run *query slot head"]) -> Scores:
-        """The table's entry for the query and each position of each sequence.
-
-        Args:
-            table: of pairs; where there is one query, its axis may be left out.
-        """
+        """The table's entry for the query and each position of each sequence."""
         flat = table.flatten().index_select(0, self.readers.pair.flatten())
         scores = flat.view(*self.slots.index.shape, -1)
         if self.slots.future is None:

@@ -1,13 +1,8 @@
 """Checkpoints: a group of runs on the disk, from which training goes on bit for bit.
 
-A checkpoint is one safetensors file: weights, the optimizer's memory and the records so far
-as tensors, and everything else (the specs, the epoch, which runs have ended, versions) as
-JSON in the file's own header. One file, so that it cannot be half old and half new; no
-pickle, so that opening one that somebody sent runs nothing.
-
-It is written to a second file first, which then takes the name (see
-:func:`grokkit.engine.files.write_whole`): whenever the process is killed, the last whole
-checkpoint is there.
+A file (:mod:`grokkit.engine.tensor_file`) has weights, the optimizer's memory and the records so
+far as tensors, and everything else (the specs, the epoch, which runs have ended, versions) as
+JSON. Whenever the process is killed, the last whole checkpoint is there.
 """
 
 import time
@@ -33,10 +28,6 @@ _FILE = TensorFile("checkpoint", HEADER, FORMAT, CheckpointError)
 
 def save_checkpoint(trainer: GroupTrainer, path: str | Path) -> Path:
     """Write a group as it stands, whole or not at all.
-
-    Args:
-        trainer: the group, between two epochs.
-        path: the file to write or to replace; ``.safetensors`` is its usual ending.
 
     Raises:
         OSError: the file cannot be written; an older checkpoint there is intact.

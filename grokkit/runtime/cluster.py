@@ -43,9 +43,6 @@ PATIENCE = 1.0
 class Cluster:
     """Trains jobs on the workers of a Dask scheduler.
 
-    Args:
-        address: the scheduler, such as ``tcp://10.0.0.1:8786``.
-
     Raises:
         ModuleNotFoundError: Dask is not installed.
     """

@@ -81,11 +81,7 @@ class InProcess:
 
 
 class Workers:
-    """Trains jobs side by side in single-thread processes on this machine.
-
-    Args:
-        count: how many processes at most.
-    """
+    """Trains jobs side by side in single-thread processes on this machine."""
 
     def __init__(self, count: int) -> None:
         self.count = check_int("workers", count, 1)

@@ -254,10 +254,6 @@ def load_history(path: str | Path) -> "xr.Dataset":
 def from_bytes(data: bytes, name: str) -> "xr.Dataset":
     """The History that :func:`to_bytes` wrote.
 
-    Args:
-        data: the bytes of a file.
-        name: what to call them in a message.
-
     Raises:
         ValueError: they are no History, or of a newer format than this grokkit reads.
     """

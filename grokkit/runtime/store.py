@@ -6,13 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grokkit.engine.spec_kinds import Spec
-from grokkit.runtime.history import (
-    any_specs_of,
-    complete,
-    load_history,
-    save_or_rescue,
-    split,
-)
+from grokkit.runtime.history import any_specs_of, complete, load_history, save_or_rescue, split
 from grokkit.runtime.keys import spec_key
 from grokkit.runtime.terminal import report
 

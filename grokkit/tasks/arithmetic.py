@@ -55,12 +55,7 @@ class Modulus:
 
 
 def check_prime(p: int, why: str) -> None:
-    """Refuse a modulus of 2 or more that is not prime.
-
-    Args:
-        p: the modulus.
-        why: what would go wrong, for the message.
-    """
+    """Refuse a modulus of 2 or more that is not prime."""
     if any(p % i == 0 for i in range(2, int(p**0.5) + 1)):
         refuse("p", p, f"a prime number: {why}")
 

@@ -61,10 +61,6 @@ def covered(labels: Int[Tensor, "p p"], reach: int) -> float:
 
     For x + y and an even reach these are 1 + reach along the diagonal, less at the edges.
 
-    Args:
-        labels: the class of every pair, ``labels[i, j]``.
-        reach: how far, in Manhattan distance.
-
     Returns:
         The mean over all pairs of the number of pairs within reach that have the same class,
         the pair itself included.

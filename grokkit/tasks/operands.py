@@ -32,7 +32,7 @@ from jaxtyping import Bool, Int
 from torch import Tensor
 
 from grokkit.core.common import stream as generator
-from grokkit.core.task import DISTRACTORS, Filling, distractor_symbols
+from grokkit.core.task import DISTRACTORS, Filling
 from grokkit.errors import check_choice, check_int, refuse
 from grokkit.tasks.base import Sequences, Task, TaskData, tuples_for_lists
 from grokkit.tasks.split import SplitKind, check_split, decode, encode, split_operands
@@ -58,8 +58,7 @@ class Distractors:
 
     Attributes:
         kind: what they are; see the module's text.
-        alphabet: the number of symbols of the alphabet; None means
-            4 for ``kind="alphabet"`` and must be None for the others.
+        alphabet: the number of symbols of the alphabet; None: 4, or that there is none.
         draws: how many independent draws of distractors each input is seen with.
     """
 
@@ -82,7 +81,8 @@ class Distractors:
         """Refuse settings that make no sense for sequences with that many gaps."""
         check_choice("distractors", self.kind, get_args(DistractorKind))
         if self.alphabet is not None:
-            if self.kind != "alphabet":
+            own = DISTRACTORS[self.kind].symbols
+            if own([0], 2) == own([0], 3):
                 refuse("alphabet", self.alphabet, f"None where distractors is {self.kind!r}")
             if n_gaps == 0:
                 refuse("alphabet", self.alphabet, "None where no position holds a distractor")
@@ -95,7 +95,7 @@ class Distractors:
 
     def names(self, gaps: Sequence[int]) -> tuple[str, ...]:
         """The names of the tokens that distractors at some positions add to the vocabulary."""
-        return distractor_symbols(self.kind, list(gaps), self.n_symbols)
+        return tuple(DISTRACTORS[self.kind].symbols(list(gaps), self.n_symbols))
 
     def draw(
         self, n_inputs: int, n_gaps: int, n_operands: int, generator: torch.Generator
@@ -111,7 +111,7 @@ class Distractors:
             generator: where the random numbers come from.
         """
         shape = (self.draws, n_inputs, n_gaps)
-        return DISTRACTORS[self.kind](Filling(shape, n_operands, self.n_symbols), generator)
+        return DISTRACTORS[self.kind].draw(Filling(shape, n_operands, self.n_symbols), generator)
 
 
 def check_length(length: object, k: int) -> None:
@@ -165,9 +165,8 @@ class OperandTask(Task):
         length: T, the number of positions, the query included; k + 1 or more.
         positions: where the operands stand, in their order; None for every other
             position (0, 2, ...), or the first k where the length is short of that.
-        distractors: what fills the other positions: ``"constant"``, ``"random"`` or
-            ``"alphabet"``; see the module's text.
-        alphabet: the number of distractor symbols; None for 4, and None for other kinds.
+        distractors: what fills the other positions; see the module's text.
+        alphabet: the number of distractor symbols; None: 4, or that the kind has none.
         draws: how many independent draws of distractors each input is seen with.
         train_fraction: the fraction of inputs that are trained on.
         split: ``"pair"`` (by ordered operands) or ``"unordered"`` (mirror images

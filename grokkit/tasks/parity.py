@@ -23,15 +23,12 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import torch
-from jaxtyping import Int
-from torch import Tensor
 
-from grokkit.core.common import stream as generator
-from grokkit.core.task import distinct
+from grokkit import core
 from grokkit.errors import check_choice, check_int, refuse
 from grokkit.tasks.base import Sequences, Task, TaskData, register_task, tuples_for_lists
-from grokkit.tasks.operands import MAX_TOKENS, QUERY, check_positions, fixed_mask
-from grokkit.tasks.split import check_split, decode, split_inputs
+from grokkit.tasks.operands import MAX_TOKENS, check_positions
+from grokkit.tasks.split import check_split, encode
 
 DEFAULT_EXAMPLES = 2000
 MAX_EXAMPLES = 500_000
@@ -90,26 +87,13 @@ class SparseParity(Task):
     def build(self, seed: int) -> TaskData:
         """The data of this task for one seed, 0 or more: which bit strings, and the split."""
         check_int("seed", seed, 0)
-        codes = distinct(2**self.bits, self.n_inputs, generator(seed, "inputs"))
-        train = split_inputs(codes, self.train_fraction, generator(seed, "split"))
-        strings = decode(codes, 2, self.bits)
-        query = torch.full((len(codes), 1), 2)
-        everything = Sequences(
-            tokens=torch.cat((strings, query), dim=1),
-            targets=self.label(strings),
-            informative=fixed_mask(self.informative, len(codes), self.bits + 1),
-            group=codes,
+        k, chosen = len(self.informative), self.informative
+        data = core.Parity(self.bits, k, chosen, self.n_inputs, self.train_fraction).build(seed)
+        train, test = (
+            Sequences(one.tokens, one.targets, one.informative, encode(one.tokens[:, :-1], 2))
+            for one in (data.train, data.test)
         )
-        return TaskData(
-            train=everything[train],
-            test=everything[~train],
-            vocabulary=("0", "1", QUERY),
-            n_classes=2,
-        )
-
-    def label(self, strings: Int[Tensor, "input bit"]) -> Int[Tensor, " input"]:
-        """The parity of the informative bits."""
-        return strings[:, list(self.informative)].sum(dim=1) % 2
+        return TaskData(train, test, vocabulary=data.symbols, n_classes=2)
 
 
 @register_task("autoregressive_parity")
@@ -157,9 +141,6 @@ class AutoregressiveParity(SparseParity):
 
 def next_token(answers: Sequences) -> Sequences:
     """The next-token examples of some sequences, those of one sequence side by side.
-
-    Args:
-        answers: sequences whose target is the token that would come after the last.
 
     Returns:
         As many examples as there are tokens, with a query each; only the last of a sequence

@@ -23,7 +23,6 @@ from grokkit.theory.attention import (
     softmax,
 )
 from grokkit.theory.contraction import (
-    PlateauBracket,
     adamw_update_bound,
     contracted_norm_bound,
     contraction_rate,
@@ -34,16 +33,7 @@ from grokkit.theory.contraction import (
     plateau_length_claimed,
     sign_update_bound,
 )
-from grokkit.theory.counterexamples import (
-    Heads,
-    LowDivergence,
-    Pair,
-    Parity,
-    cancelling_heads,
-    collision,
-    low_divergence,
-    parity,
-)
+from grokkit.theory.counterexamples import cancelling_heads, collision, low_divergence, parity
 from grokkit.theory.decoupling import (
     delta_necessary,
     delta_sufficient,
@@ -62,12 +52,8 @@ from grokkit.theory.geometry import (
     squared_gap_terms,
     value_spread,
 )
-from grokkit.theory.heads import (
-    distributed_condition,
-    multi_head_pooled,
-)
+from grokkit.theory.heads import distributed_condition, multi_head_pooled
 from grokkit.theory.kl_acceleration import (
-    KLFlow,
     divergence_claimed,
     kl_flow,
     kl_score_gradient,
@@ -83,12 +69,8 @@ from grokkit.theory.sparse_rate import (
     sparse_time,
     squared_gap_bound,
 )
-from grokkit.theory.sparse_task import (
-    class_distinct_pairs,
-    is_sparse_task,
-)
+from grokkit.theory.sparse_task import class_distinct_pairs, is_sparse_task
 from grokkit.theory.starvation import (
-    OutputGradientBounds,
     cross_entropy,
     output_gradient_bounds,
     pooled_jacobian,
@@ -98,10 +80,7 @@ from grokkit.theory.starvation import (
     score_gradient_bound_linear,
 )
 from grokkit.theory.statements import index, table
-from grokkit.theory.variance import (
-    logit_variance,
-    logit_variance_bound,
-)
+from grokkit.theory.variance import logit_variance, logit_variance_bound
 
 STATEMENTS = index()
 """Each statement of the paper and the functions that compute it."""

@@ -88,10 +88,6 @@ def delta_necessary(k: int, gamma: Number) -> Result:
     Equality where alpha_j = gamma on all of I*. Necessary only: a smaller divergence does
     not give B_gamma, see ``counterexamples.low_divergence`` and ``delta_sufficient``.
 
-    Args:
-        k: the number of informative positions.
-        gamma: the threshold of B_gamma.
-
     Returns:
         The bound in nats; 0 at k * gamma = 1, where only the oracle is left.
     """

@@ -56,9 +56,6 @@ def output_gradient_bounds(loss: Number) -> OutputGradientBounds:
 
     norm_2 <= sqrt(2) (1 - p_y) <= 2 TV <= sqrt(2 L), where p_y = exp(-L) and Pinsker's
     inequality is the last step. The first is attained with two classes.
-
-    Args:
-        loss: L, per example, in nats.
     """
     non_negative("loss", loss)
     miss = -np.expm1(np.negative(loss))  # 1 - p_y without cancellation

@@ -57,12 +57,7 @@ class Pruning:
 
 
 def prunable(layout: Layout, which: Which = "all") -> tuple[str, ...]:
-    """The matrices that may be pruned, in the order of the buffer.
-
-    Args:
-        layout: all parameters of a model.
-        which: as in :class:`Pruning`.
-    """
+    """The matrices that may be pruned, in the order of the buffer."""
     matrices = [name for name in layout.shapes if name.startswith("W_")]
     if which == "all_but_scores":
         scores = of_kinds(matrices, QK_WEIGHTS)
@@ -97,13 +92,8 @@ def prune(spec: RunSpec, weights: Parameters, how: Pruning | None = None) -> Tic
 
 
 def shuffled(ticket: Ticket, seed: int) -> Ticket:
-    """A control: every matrix keeps as many entries as before, but at random places.
-
-    Args:
-        ticket: the ticket that it shall be compared with; initial weights stay the same.
-        seed: names the places.
-    """
-    kept = core.shuffled(core.Ticket(ticket.kept), seed).kept
+    """A control: every matrix keeps as many entries as before, but at random places."""
+    kept = core.shuffled(ticket, seed).kept
     origin = {**ticket.origin, "mask": "random", "mask_seed": seed}
     return Ticket(kept, ticket.initial, origin)
 
@@ -112,10 +102,6 @@ def draw(spec: RunSpec, path: str | Path) -> Path:
     """Train a network here and now, and write its weights: the source of tickets.
 
     It serves as a teacher of attention, too.
-
-    Args:
-        spec: the run.
-        path: the file for its weights, as :func:`grokkit.engine.save_weights` writes it.
     """
     trainer = Trainer([spec])
     trainer.advance()

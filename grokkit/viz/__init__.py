@@ -6,7 +6,6 @@ shows itself when it is the last value of a notebook cell, and says in words wha
 no open windows, nothing to close.
 """
 
-from grokkit.viz.attention import mass_bars
 from grokkit.viz.claims_map import claims_map
 from grokkit.viz.curves import Line, lines, seed_curves
 from grokkit.viz.one_run import four_panels, headline, signals_of_a_run
@@ -23,7 +22,6 @@ __all__ = [
     "four_panels",
     "headline",
     "lines",
-    "mass_bars",
     "png",
     "row_figure",
     "seed_curves",

@@ -32,9 +32,6 @@ WIDTH, LINE, ROW = 10.5, 0.165, 0.12
 def claims_map(upto: int | None = None) -> Picture:
     """What is said, what was measured, and the verdict, a row for each claim of the course.
 
-    Args:
-        upto: only what is met in this lesson or before it; None: all.
-
     Returns:
         A picture of 10.5 inches' width that is as high as its rows; in words:
         :attr:`Picture.alt`.

@@ -50,9 +50,7 @@ def fill_gaps(
     return filled
 
 
-def median_curve(
-    ax: Axes, values: "xr.DataArray", line: Mapping[str, Any], *, band: bool = True
-) -> None:
+def median_curve(ax: Axes, values: "xr.DataArray", line: Mapping[str, Any]) -> None:
     """Draw every run thin to its own end, their median, and the band that they span.
 
     A run that has stopped counts on with its last value: leaving it out would make the
@@ -62,7 +60,6 @@ def median_curve(
         ax: where.
         values: dims (run, epoch).
         line: keywords of ``Axes.plot`` for the median.
-        band: whether to shade from the least to the greatest.
     """
     epochs = values.epoch.values
     runs = values.transpose("run", "epoch").values.astype(float)
@@ -74,9 +71,8 @@ def median_curve(
         for one, whole in zip(runs, filled, strict=True):
             own = epochs <= epochs[~np.isnan(one)].max(initial=-1)
             ax.plot(epochs[own], whole[own], color=color, linewidth=0.6, alpha=0.5)
-        if band:
-            low, high = filled.min(axis=0), filled.max(axis=0)
-            ax.fill_between(epochs, low, high, color=color, alpha=0.13, linewidth=0)
+        low, high = filled.min(axis=0), filled.max(axis=0)
+        ax.fill_between(epochs, low, high, color=color, alpha=0.13, linewidth=0)
     # Markers cannot be spaced along a line of no length.
     unspaced = {} if np.isfinite(middle).any() else {"markevery": None}
     ax.plot(epochs, middle, **{**line, **unspaced})

@@ -47,12 +47,7 @@ def one_run(history: "xr.Dataset", run: int) -> "xr.Dataset":
 
 
 def headline(history: "xr.Dataset", run: int = 0) -> str:
-    """What happened in one run, in one line.
-
-    Args:
-        history: the History.
-        run: which of its runs, by position.
-    """
+    """What happened in one run, in one line."""
     one = one_run(history, run)
     memorised, grokked = float(memorise_epoch(one)), float(grok_epoch(one))
     nearly = float(grok_epoch(one, 0.95))

@@ -264,9 +264,6 @@ def png(figure: Figure) -> bytes:
     64 colours are plenty where none is a shade of a scale, and make the file, and so a
     notebook, four times smaller. Those of the quantities are kept as they are. The words of
     :attr:`Picture.alt` are the file's ``Description``.
-
-    Args:
-        figure: the figure.
     """
     buffer = io.BytesIO()
     with style():

@@ -24,9 +24,6 @@ class SceneWidget(anywidget.AnyWidget):
     The scene holds whatever the controls can show, so a move asks no kernel. Python is told
     of it (:attr:`state`), and can move a control itself.
 
-    Args:
-        scene: the parts of the scene; see :mod:`grokkit.viz.scene`.
-
     Attributes:
         scene: the scene.
         state: the index of each control that was moved.

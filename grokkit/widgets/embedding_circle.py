@@ -66,11 +66,7 @@ class Wave:
 
 
 def strongest_wave(walk: Float[Tensor, "place embed"]) -> Wave:
-    """The frequency with the most power along a walk that comes home in the end.
-
-    Args:
-        walk: the embeddings in the order of the walk, three or more.
-    """
+    """The frequency with the most power along a walk that comes home in the end."""
     phi = walk.detach().double()
     n = len(phi)
     spectrum = torch.fft.rfft(phi, dim=0, norm="ortho")

@@ -36,12 +36,7 @@ _TELLING = ("arm", "kl_strength", "weight_decay", "learning_rate", "seed")
 
 
 class _Runs:
-    """Some runs, and what the scenes of all three widgets have in common.
-
-    Args:
-        history: the runs; None for the recorded five of the classroom preset.
-        run: which of them is shown first.
-    """
+    """Some runs, and what the scenes of all three widgets have in common."""
 
     def __init__(self, history: "xr.Dataset | None", run: int) -> None:
         self.history = runs.load("classroom") if history is None else history

@@ -10,7 +10,8 @@ import torch
 
 import grokkit
 from grokkit.classroom import check
-from grokkit.classroom.checks.exercise import Ask, Exercise, Function
+from grokkit.classroom.checks import common
+from grokkit.classroom.checks.exercise import Ask, Exercise, Function, but, each, mistaken
 from grokkit.classroom.checks.expect import Wrong, alike, any_of, expect, require, show
 from grokkit.classroom.checks.learner import LearnerError, Recorded
 from grokkit.classroom.checks.outcome import CheckFailed
@@ -318,6 +319,8 @@ def test_what_differs_differs(got: Any, want: Any):
         ([3.0, 6.0], [1.0, 2.0], "3 times what is expected"),
         ([float("nan"), 1.0], [0.0, 1.0], "has nan in it"),
         ([True, False], [True, True], "1 of 2 entries differ"),
+        (4, 3, "It is 1 too large."),
+        ([0, 4], [1, 5], "Each is 1 too small."),
         ("x", 1.0, "of type str; expected: numbers"),
     ],
 )
@@ -368,6 +371,28 @@ def test_another_shape_or_type_is_the_cause_whatever_the_case_says(got: Any, wan
 
 
 @pytest.mark.parametrize(
+    ("got", "want", "said"),
+    [
+        (0.3 / math.log(2), 0.3, "to base 2"),
+        (np.array([-1.0, math.nan]) / math.log(10), [-1.0, math.nan], "to base 10"),
+        (30.0, 0.3, "a percentage"),
+        (torch.tensor([0.7, 0.4]), [0.3, 0.6], "1 minus what is asked for"),
+        ((3, math.inf), (2.6, math.inf), "It is rounded"),
+        (2.6, 3, "A whole number is asked for: rounded up"),
+        (3.4, 3, "A whole number is asked for: rounded down"),
+        ((2.0, 5.0, math.inf), (5.0, math.inf, 2.0), "in another order"),
+    ],
+)
+def test_a_slip_that_any_exercise_may_see_is_the_cause(got: Any, want: Any, said: str):
+    with pytest.raises(Wrong) as caught:
+        expect(got, want, cause="Every ratio is 1 here.")
+    assert said in caught.value.cause
+    with pytest.raises(Wrong) as caught:
+        expect(got, want, mistakes={"Known here.": got})
+    assert caught.value.cause == "Known here."
+
+
+@pytest.mark.parametrize(
     ("got", "want"),
     [([1, 2], [1, 2, 3]), ([], [0, 3]), (True, None), ("x", "y"), (2.0, 1.0), ([1, 2], [2, 1])],
 )
@@ -375,6 +400,23 @@ def test_where_shape_and_type_are_right_the_case_has_its_say(got: Any, want: Any
     with pytest.raises(Wrong) as caught:
         expect(got, want, cause="Every ratio is 1 here.")
     assert caught.value.cause == "Every ratio is 1 here."
+
+
+def test_one_cause_may_stand_for_several_inputs():
+    asks = each((1,), (2,), cause="Add them.", atol=0.0)
+    assert asks == [Ask((1,), "Add them.", atol=0.0), Ask((2,), "Add them.", atol=0.0)]
+
+
+def test_mistakes_are_the_right_answer_but_for_a_part():
+    def line(x: float, slope: float = 2.0, start: float = 1.0) -> float:
+        return start + slope * x
+
+    assert but(line, slope=3.0)(1) == 4 and line(1) == 3
+    made = mistaken(line, slope={"Too steep.": any_of(3.0, 4.0)}, start={"Too high.": 5.0})
+    assert {name: [one(1) for one in each_one] for name, each_one in made.items()} == {
+        "Too steep.": [4, 5],
+        "Too high.": [7],
+    }
 
 
 def test_several_answers_may_be_one_mistake():
@@ -416,6 +458,60 @@ def test_a_condition_that_is_no_equality():
         "more than 1",
         "Too small.",
     )
+
+
+LIKE = {"a": torch.ones(2, 3), "b": torch.ones(2)}
+
+
+@pytest.mark.parametrize(
+    ("read", "given", "said"),
+    [
+        (lambda g: common.tensors(g, LIKE), [1], "a dict by name"),
+        (lambda g: common.tensors(g, LIKE), {"a": LIKE["a"]}, "b is missing"),
+        (lambda g: common.tensors(g, LIKE), {**LIKE, "c": 1}, "c does not belong there"),
+        (lambda g: common.tensors(g, LIKE), {**LIKE, "b": "x"}, "b is to be a tensor"),
+        (lambda g: common.tensors(g, LIKE), {**LIKE, "b": 1}, "b has the shape (); expected: (2,)"),
+        (lambda g: common.parts(g, [(2,), ()], "Two."), 1.0, "Two."),
+        (lambda g: common.parts(g, [(2,), ()], "Two."), ([1, 2],), "Two."),
+        (lambda g: common.parts(g, [(2,), ()], "Two."), ([1, 2], [1]), "Two."),
+        (lambda g: common.parts(g, [(2,), ()], "Two."), ([1, math.nan], 1), "no finite number"),
+        (lambda g: common.distribution(g, 2), [1.0], "over 2 positions"),
+        (lambda g: common.distribution(g, 2), [1.5, -0.5], "A share is below 0."),
+        (lambda g: common.distribution(g, 2, 0.1), [0.95, 0.05], "A share is below 0.1."),
+        (lambda g: common.distribution(g, 2), [1.0, 0.1], "sums to 1"),
+    ],
+)
+def test_what_came_back_is_read_or_told_what_is_wrong_with_it(read: Any, given: Any, said: str):
+    with pytest.raises(Wrong) as caught:
+        read(given)
+    assert said.lower() in caught.value.cause.lower()
+
+
+def test_what_is_as_asked_for_is_read_in_float64():
+    assert common.tensors({"b": [1, 2], "a": np.ones((2, 3))}, LIKE)["b"].dtype == torch.float64
+    assert [one.shape for one in common.parts(([1, 2], 3), [(2,), ()], "Two.")] == [(2,), ()]
+    assert common.distribution(torch.tensor([0.25, 0.75]), 2).tolist() == [0.25, 0.75]
+
+
+def judged(judge: Any, given: Any, *inputs: Any) -> str:
+    """The cause; empty if nothing is wrong."""
+    try:
+        judge(given, *inputs)
+    except Wrong as wrong:
+        return wrong.cause
+    return ""
+
+
+def test_what_is_drawn_is_drawn_from_the_seed():
+    judge = common.drawn_from("step", of=lambda given: given["a"])
+    calls = [(0,), (0,), (1,), (2,)]
+
+    def given(*numbers: int) -> list[dict[str, Any]]:
+        return [{"a": torch.tensor([number])} for number in numbers]
+
+    assert judged(judge, given(1, 1, 1, 2), *calls) == ""
+    assert judged(judge, given(1, 2, 3, 4), *calls).startswith("Called twice with one step")
+    assert judged(judge, given(1, 1, 1, 1), *calls).startswith("Another step gave the same")
 
 
 def test_values_are_shown_short():

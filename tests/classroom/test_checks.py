@@ -105,6 +105,7 @@ def test_a_check_asks_the_package_and_never_a_solution(path: Path):
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.ImportFrom) and str(node.module).startswith("grokkit.classroom"):
             assert node.module in (
+                "grokkit.classroom.checks.common",
                 "grokkit.classroom.checks.exercise",
                 "grokkit.classroom.checks.expect",
             )

@@ -12,6 +12,7 @@ from grokkit.cli import main
 from grokkit.experiments import count, small, text
 from grokkit.experiments.results import document
 from grokkit.runtime import save_history
+from grokkit.runtime.history import to_bytes
 from tests.experiments.tiny import SEEDS, history_of, tiny
 
 NAME = "starvation-bound"
@@ -24,15 +25,20 @@ def history() -> xr.Dataset:
     return found
 
 
+@pytest.fixture(scope="module")
+def recording(history: xr.Dataset) -> bytes:
+    return to_bytes(small(tiny(NAME), history))
+
+
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, history: xr.Dataset, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, recording: bytes, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder; a package with one tiny row recorded, and one that is not."""
     rows = {NAME: tiny(NAME), "priors": tiny("priors")}
     monkeypatch.setattr(experiments, "ROWS", MappingProxyType(rows))
     package = tmp_path / "package"
     package.mkdir()
     monkeypatch.setattr(runs, "folder", lambda: package)
-    runs.keep(NAME, small(tiny(NAME), history))
+    (package / f"{NAME}.nc").write_bytes(recording)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -1,13 +1,12 @@
 """The core is a textbook: short, and readable without any other file."""
 
 import ast
-import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from grokkit import core
+from grokkit.core import __main__ as command
 
 FOLDER = Path(core.__file__).parent
 FILES = sorted(FOLDER.glob("*.py"))
@@ -56,13 +55,17 @@ def test_each_chapter_needs_only_those_before_it():
                 assert order.index(name.split(".")[2]) < order.index(path.stem), path.name
 
 
-@pytest.mark.slow
-def test_the_command_prints_four_lines():
-    run = subprocess.run(
-        [sys.executable, "-m", "grokkit.core"], capture_output=True, text=True, check=True
-    )
-    first, second, third, fourth = run.stdout.splitlines()
-    assert first == "memorised at epoch 100"
-    assert second.startswith("attention on a and b: 0.40 at first, ")
-    assert third.startswith("grokked at epoch 1")
+def test_the_command_prints_four_lines(monkeypatch, capsys):
+    """On a run of three seconds; that LIVE groks is held by tests/runs/test_live_preset."""
+    quick = core.Run(core.Parity(12, 2, examples=300), epochs=600)
+    quick = replace(quick, optimizer=core.AdamW(learning_rate=5e-3))
+    monkeypatch.setattr(command, "LIVE", quick)
+    command.main()
+    first, second, third, fourth = capsys.readouterr().out.splitlines()
+    result = core.train(replace(quick, stop_after=100))
+    assert result.grokked is not None
+    assert first == f"memorised at epoch {result.memorised}"
+    start = result.curve("informative_mass")[0]
+    assert second.startswith(f"attention on a and b: {start:.2f} at first, ")
+    assert third == f"grokked at epoch {result.grokked}"
     assert fourth.endswith(" epochs a second")

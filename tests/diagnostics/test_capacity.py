@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from grokkit.diagnostics import lipschitz, mlp_norm
-from grokkit.model import Parameters
+from grokkit.diagnostics.capacity import logit_margins, value_radius
+from grokkit.model import Parameters, Transformer
 from tests.model.cases import MODELS, TASKS, core_of, group
 
 CLASSIFIER, RESIDUAL = MODELS["1 heads softmax classifier"], MODELS["1 heads softmax residual"]
@@ -71,3 +72,20 @@ def test_a_run_that_has_diverged_does_not_stop_the_others():
         after = lipschitz(CLASSIFIER, weights)
         assert after[[0, 2]].equal(before[[0, 2]])
         assert after[1].isnan()
+
+
+@pytest.mark.parametrize("name", ["1 heads softmax classifier", "2 heads softmax residual"])
+def test_the_radius_is_that_of_the_longest_value_among_the_runs_own_slots(name):
+    model = MODELS[name]
+    batch, weights = group(TASKS["alphabet"], model)
+    forward = Transformer(model, batch, weights.layout.length)
+    radius = value_radius(forward, weights)
+    values = forward.slot_values(weights, forward.embed(weights)).detach()
+    for run in range(batch.runs):
+        own = values[run, forward.slots.index[run].unique()]
+        assert radius[run].item() == pytest.approx(own.norm(dim=2).max().item())
+
+
+def test_a_margin_is_the_right_logit_minus_the_best_other():
+    logits = torch.tensor([[[3.0, 1.0, 2.5], [0.0, -1.0, 4.0]]])
+    assert logit_margins(logits, torch.tensor([[0, 1]])).tolist() == [[0.5, -5.0]]

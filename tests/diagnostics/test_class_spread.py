@@ -22,27 +22,24 @@ def test_classes_that_are_points_have_no_spread():
     centre = torch.randn(2, 4, 3, generator=torch.Generator().manual_seed(0))
     classes = torch.tensor([[0, 1, 2, 3, 3, 1], [2, 2, 2, 0, 0, 1]])
     points = centre.gather(1, classes.unsqueeze(2).expand(-1, -1, 3))
-    found = class_spread(points, classes, delta=1e-6)
+    found = class_spread(points, classes)
     assert found.spread.abs().max() < 1e-7 and found.relative.abs().max() < 1e-6
-    assert found.within.tolist() == [1, 1]
 
 
 def test_the_spread_by_hand():
     """Class 0 at 0 and 2, class 1 at 10, 11 and 15: centres 1 and 12, all of it 7.6."""
     points = torch.tensor([0.0, 10, 11, 2, 15]).view(1, 5, 1)
-    found = class_spread(points, torch.tensor([[0, 1, 1, 0, 1]]), delta=0.21)
+    found = class_spread(points, torch.tensor([[0, 1, 1, 0, 1]]))
     usual = (7.6 + 2.4 + 3.4 + 5.6 + 7.4) / 5
     assert found.spread.item() == pytest.approx((1 + 2 + 1 + 1 + 3) / 5)
     assert found.relative.item() == pytest.approx(8 / 5 / usual)
-    # 0.21 of 5.28 is more than 1 and less than 2.
-    assert found.within.item() == pytest.approx(3 / 5)
 
 
 def test_on_a_line_equal_sums_are_at_one_place():
     """phi(i) = i v, without a wrap: phi(i) + phi(j) = (i + j) v, exactly."""
     table = torch.arange(6.0)[:, None] * torch.tensor([1.0, -2.0]) + torch.tensor([3.0, 1.0])
     found = pair_spread(table[None], sums(6))
-    assert found.spread.item() == 0 and found.relative.item() == 0 and found.within.item() == 1
+    assert found.spread.item() == 0 and found.relative.item() == 0
     # Modulo 6 the sums i + j and i + j + 6 have one result, and stand apart.
     assert pair_spread(table[None], sums(6, 6)).relative > 0.5
 
@@ -80,7 +77,7 @@ def test_pairs_are_what_they_are_one_by_one():
     random = torch.Generator().manual_seed(2)
     table = torch.randn(2, 6, 3, generator=random).double()
     results = (torch.arange(4)[:, None] * torch.arange(5)) % 5
-    found = pair_spread(table, results, delta=0.5)
+    found = pair_spread(table, results)
     for run in range(2):
         pairs = [(i, j) for i in range(4) for j in range(5)]
         points = [table[run, i] + table[run, j] for i, j in pairs]
@@ -92,8 +89,6 @@ def test_pairs_are_what_they_are_one_by_one():
             apart.append((x - torch.stack(same).mean(dim=0)).norm().item())
         assert found.spread[run].item() == pytest.approx(sum(apart) / len(apart))
         assert found.relative[run].item() == pytest.approx(sum(apart) / len(apart) / usual)
-        share = sum(a <= usual / 2 for a in apart) / len(apart)
-        assert found.within[run].item() == pytest.approx(share)
 
 
 def test_classes_that_say_nothing_have_a_relative_spread_of_about_one():
@@ -109,15 +104,12 @@ def test_only_the_spread_itself_depends_on_scale_and_nothing_on_place(seed, size
     points = torch.randn(2, 9, 4, generator=random).double()
     classes = torch.randint(3, (2, 9), generator=random)
     scale = 10**size
-    plain, moved = (class_spread(x, classes, 0.7) for x in (points, scale * (points + shift)))
+    plain, moved = (class_spread(x, classes) for x in (points, scale * (points + shift)))
     torch.testing.assert_close(moved.spread, scale * plain.spread, rtol=1e-9, atol=0)
     torch.testing.assert_close(moved.relative, plain.relative, rtol=1e-9, atol=0)
-    assert torch.equal(moved.within, plain.within)
 
 
 def test_what_makes_no_sense_is_refused_and_one_place_has_no_spread():
-    with pytest.raises(SettingError, match=r"delta: got -1\.0"):
-        class_spread(torch.zeros(1, 5, 2), torch.zeros(1, 5, dtype=torch.long), -1.0)
     with pytest.raises(SettingError, match=r"results: got \(6, 6\); allowed: at most 5"):
         pair_spread(torch.zeros(1, 5, 2), sums(6))
     assert class_spread(torch.ones(1, 3, 2), torch.zeros(1, 3, dtype=torch.long)).relative.isnan()

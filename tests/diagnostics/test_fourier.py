@@ -113,18 +113,13 @@ def test_the_concentration_is_free_of_scale_and_of_a_common_vector(seed, scale):
     torch.testing.assert_close(moved, plain, rtol=1e-9, atol=0)
 
 
-def test_a_common_vector_looks_like_structure_where_the_constant_counts():
+def test_a_common_vector_is_no_structure():
+    """The constant does not count: with it, this table would have more than 1."""
     table = torch.randn(1, 43, 64, generator=torch.Generator().manual_seed(5)).double() + 1
-    counted, plain = (
-        fourier_concentration({"token_embedding": table}, 43, constant)
-        for constant in (True, False)
-    )
-    assert counted.item() > 1 > 0.05 > plain.item()
-    # By hand, in NumPy, the constant and all.
+    assert fourier_concentration({"token_embedding": table}, 43).item() < 0.05
     size = np.abs(np.fft.rfft(table[0].numpy(), axis=0))
     mean = size.mean(axis=1)
-    by_hand = mean.var() / ((size - mean[:, None]) ** 2).mean()
-    assert counted.item() == pytest.approx(by_hand, rel=1e-9)
+    assert mean.var() / ((size - mean[:, None]) ** 2).mean() > 1
 
 
 def test_a_random_embedding_is_flat():

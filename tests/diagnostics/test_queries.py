@@ -7,7 +7,6 @@ from torch.testing import assert_close
 from grokkit.core.loss import cross_entropy
 from grokkit.diagnostics import attention_kl, starvation
 from grokkit.diagnostics.queries import mean_by_query, per_query
-from grokkit.diagnostics.separability import separability
 from grokkit.errors import SettingError
 from grokkit.model import Transformer
 from tests.model.cases import MODELS, NEXT_TOKEN, group
@@ -58,11 +57,11 @@ def test_a_query_that_nobody_asks_has_no_mean():
     assert mean_by_query(spoilt, query, 3, among)[0, 2] == 5
 
 
-def test_separability_is_defined_for_one_query_and_refuses_several():
+def test_the_query_is_not_defined_where_there_are_several():
     model = MODELS["1 heads softmax classifier"]
-    batch, weights = group(NEXT_TOKEN["two bits"], model)
+    batch, _ = group(NEXT_TOKEN["two bits"], model)
     with pytest.raises(SettingError, match=r"^query: got '5 different queries'"):
-        separability(Transformer(model, batch), weights)
+        _ = Transformer(model, batch).slots.query
 
 
 def test_the_attention_gradient_of_many_queries_is_autograds():

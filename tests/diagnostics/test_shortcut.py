@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grokkit.diagnostics import shortcut_loss
+from grokkit.diagnostics.shortcut import shortcut_loss
 from grokkit.errors import SettingError
 from grokkit.model import cross_entropy
 

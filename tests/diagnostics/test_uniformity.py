@@ -7,7 +7,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grokkit.diagnostics import logarithm_order, primitive_root, token_uniformity
+from grokkit.diagnostics import logarithm_order, token_uniformity
+from grokkit.diagnostics.uniformity import primitive_root
 from grokkit.errors import SettingError
 
 PRIMES = [p for p in range(5, 114) if all(p % q for q in range(2, p))]

@@ -2,13 +2,11 @@
 
 import math
 
-import numpy as np
 import pytest
 import torch
 
-from grokkit.diagnostics import grok_epoch
 from grokkit.engine import RunSpec, Trainer
-from grokkit.engine.controls import Controls, grokked_radius
+from grokkit.engine.controls import Controls
 from grokkit.errors import SettingError
 from grokkit.model import MLP_WEIGHTS
 from grokkit.runtime import train
@@ -105,18 +103,6 @@ def test_a_group_may_differ_in_radius_and_strength_but_not_in_having_a_sphere():
         assert same(train(spec), together.isel(run=[run]))
     with pytest.raises(SettingError, match=r"^specs: "):
         Trainer([SMALL, SMALL.with_(mlp_radius=3.0)])
-
-
-def test_a_radius_is_read_off_the_runs_that_grokked():
-    history = train([SMALL, SMALL.with_(seed=1)])
-    accuracy = np.zeros((2, 5))
-    accuracy[1, 3:] = 1.0
-    history["test_accuracy"] = (("run", "epoch"), accuracy)
-    assert grok_epoch(history).values[1] == history.epoch.values[3]
-    assert grokked_radius(history) == pytest.approx(history.mlp_norm.values[1, 3])
-    assert grokked_radius(history.isel(run=1)) == grokked_radius(history)
-    with pytest.raises(SettingError, match="none grokked"):
-        grokked_radius(history.isel(run=[0]))
 
 
 @pytest.mark.parametrize(

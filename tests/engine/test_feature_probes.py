@@ -5,7 +5,8 @@ import pytest
 import torch
 import xarray as xr
 
-from grokkit.diagnostics import effective_rank, feature_spectrum, fourier_concentration
+from grokkit.diagnostics import fourier_concentration
+from grokkit.diagnostics.features import effective_rank, feature_spectrum
 from grokkit.diagnostics.uniformity import logarithm_order, token_uniformity
 from grokkit.engine import RunSpec, Trainer
 from grokkit.engine.feature_probes import DIMS, MEANING, ORDERS, SETS

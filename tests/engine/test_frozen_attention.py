@@ -3,8 +3,9 @@
 import pytest
 import torch
 
-from grokkit.diagnostics import phases, score_variance, starvation_bounds
-from grokkit.diagnostics.starvation import score_gradients
+from grokkit.diagnostics import phases
+from grokkit.diagnostics.starvation import score_gradients, starvation_bounds
+from grokkit.diagnostics.variance import score_variance
 from grokkit.engine import Trainer
 from grokkit.model import Transformer, attend
 from grokkit.runtime import train

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import pytest
 import torch
 
+from grokkit.core.optimizers import NEWTON_SCHULZ
 from grokkit.engine.optimizers import (
-    COEFFICIENTS,
-    ITERATIONS,
     SGD,
     Adam,
     AdamW,
@@ -231,8 +230,7 @@ def test_the_iteration_acts_on_singular_values_alone(shape):
     matrix = torch.randn(3, *shape, generator=generator, dtype=torch.float64)
     u, s, v = torch.linalg.svd(matrix, full_matrices=False)
     s = s / s.norm(dim=1, keepdim=True)
-    a, b, c = COEFFICIENTS
-    for _ in range(ITERATIONS):
+    for a, b, c in NEWTON_SCHULZ:
         s = a * s + b * s**3 + c * s**5
     torch.testing.assert_close(orthogonalise(matrix), u @ (s[..., None] * v), rtol=0, atol=1e-12)
 

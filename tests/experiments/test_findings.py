@@ -18,7 +18,9 @@ def test_it_is_one_page_of_claims_and_pictures_that_there_are():
     for one in FINDINGS:
         assert set(one.rests_on) <= claims and one.rests_on and one.effects
         assert one.says.endswith(".") and one.caveat.endswith(".")
-        assert all(words.count("{") == 1 for words, _, _ in one.effects)  # one number a line
+        assert set(one.effects) <= claims
+        told = [words for sentences in one.effects.values() for words in sentences.values()]
+        assert all(words.count("{") == 1 for words in told)  # one number a line
         assert (ROOT / f"course/images/rows/{one.picture}.png").is_file()
 
 
@@ -29,7 +31,7 @@ def test_the_committed_page_is_what_the_recorded_runs_say():
 
 def test_a_verdict_that_no_longer_bears_a_sentence_out_is_refused(monkeypatch):
     claim = "starvation-bound/holds"
-    one = findings.Finding("It holds.", {claim: "reproduced"}, [("bound", claim, 0)], "None.", "x")
+    one = findings.Finding("It holds.", {claim: "reproduced"}, {claim: {0: "bound"}}, "None.", "x")
     monkeypatch.setattr(findings, "FINDINGS", (one,))
     assert "## 1. It holds." in findings_document()
     turned = dataclasses.replace(one, rests_on={claim: "not reproduced"})

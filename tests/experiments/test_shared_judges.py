@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from grokkit.experiments import Times, lr_and_decay, readout_scale, resnet_grokking, tasks
+from grokkit.experiments import Claim, Times, lr_and_decay, readout_scale, resnet_grokking, tasks
 from grokkit.experiments.judges import (
     Judge,
-    all_of,
     ends_below,
     grok_ranks,
     groks,
@@ -131,7 +130,8 @@ def test_what_ends_below_a_limit_is_judged_by_the_end_of_a_whole_run(
 
 def test_a_claim_of_several_parts_has_those_of_all_its_judges():
     runs = drawn(grokking(it=NEVER))
-    assert outcomes(all_of(memorises("it"), groks("it"))(runs)) == [True, False]
+    claim = Claim("it/both", "It does.", "ours", memorises("it"), groks("it"))
+    assert outcomes(claim.judge(runs)) == [True, False]
 
 
 # --- one norm -----------------------------------------------------------------------------

@@ -81,8 +81,8 @@ def made(file: str) -> Path:
         draw(base.with_(seed=100), source)
     if not path.exists():
         ticket = prune(*load_weights(source), Pruning(sparsity=0.5))
-        number = path.stem.removeprefix("random-")
-        save_ticket(shuffled(ticket, int(number)) if number.isdigit() else ticket, path)
+        kind, _, seed = path.stem.rpartition("-")
+        save_ticket(shuffled(ticket, int(seed)) if kind.startswith("random") else ticket, path)
     return path
 
 

@@ -16,7 +16,8 @@ PAIRS = [(task, model) for task in TASKS for model in MODELS]
 def test_scores_attention_and_logits_are_the_cores(task, model):
     batch, weights = group(TASKS[task], MODELS[model])
     ours = Transformer(MODELS[model], batch, weights.layout.length)
-    seen, pooled = ours(weights), ours.pooled(weights)
+    seen = ours(weights)
+    pooled = ours.pool(seen.attention, ours.slot_values(weights, ours.embed(weights)))
     for run in range(batch.runs):
         theirs = seen_by(core_of(MODELS[model], weights, run), batch.tokens[run])
         for mine, other in (

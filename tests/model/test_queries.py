@@ -44,7 +44,8 @@ def test_every_prefix_is_the_cores_sequence(task, model):
     batch, weights = group(NEXT_TOKEN[task], MODELS[model])
     ours = Transformer(MODELS[model], batch)
     assert len(ours.slots.queries) > 1
-    seen, pooled = ours(weights), ours.pooled(weights)
+    seen = ours(weights)
+    pooled = ours.pool(seen.attention, ours.slot_values(weights, ours.embed(weights)))
     for run in range(batch.runs):
         twin = core_of(MODELS[model], weights, run)
         for at, theirs in enumerate(prefixes(twin, batch, run)):

@@ -31,7 +31,6 @@ PICTURES: dict[str, Callable[[], viz.Picture]] = {
     "row theory": lambda: viz.row_figure("theory", None),
     "four_panels": lambda: viz.four_panels(small_history()),
     "seed_curves": lambda: viz.seed_curves(small_history(), ("test_accuracy", "kl")),
-    "mass_bars": lambda: viz.mass_bars([0.5, 0.1, 0.4], [True, False, True]),
     "lines": lambda: viz.lines(
         [viz.Line([1, 2], [30, 45], "", "norm")], title="One line", x="epoch", y="nats"
     ),

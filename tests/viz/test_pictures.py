@@ -21,7 +21,6 @@ from grokkit.viz import (
     four_panels,
     headline,
     lines,
-    mass_bars,
     png,
     row_figure,
     seed_curves,
@@ -162,17 +161,6 @@ def test_seed_curves_refuse_runs_of_different_settings(history: xr.Dataset):
 def test_seed_curves_refuse_variables_that_are_not_there(history: xr.Dataset, variables: object):
     with pytest.raises(SettingError, match="variables"):
         seed_curves(history, variables)  # pyright: ignore[reportArgumentType]
-
-
-# --- attention ----------------------------------------------------------------------------
-
-
-def test_mass_bars_say_how_much_is_informative():
-    figure = mass_bars([0.4, 0.1, 0.3, 0.1, 0.1], [True, False, True, False, False], title="Look")
-    text = words(figure)
-    assert "Look" in text and "70% of the attention" in text
-    with pytest.raises(SettingError, match="informative"):
-        mass_bars([0.5, 0.5], [True])
 
 
 # --- lines of one's own -------------------------------------------------------------------

@@ -15,7 +15,7 @@ from grokkit.errors import SettingError
 from grokkit.runtime import train
 from grokkit.tasks import ModularTask, register_task, tasks
 from grokkit.widgets import LiveTraining
-from grokkit.widgets.background import PATIENCE, Background, when_its_cell_runs_again
+from grokkit.widgets.live_training import PATIENCE, Background, when_its_cell_runs_again
 from tests.widgets.makers import SMALL
 
 
@@ -176,7 +176,7 @@ def test_running_its_cell_again_ends_it(monkeypatch: pytest.MonkeyPatch):
     shell = InteractiveShell()
     parent = {"metadata": {"cellId": "a"}}
     monkeypatch.setattr(shell, "get_parent", lambda: parent, raising=False)
-    monkeypatch.setattr("grokkit.widgets.background.get_ipython", lambda: shell)
+    monkeypatch.setattr("grokkit.widgets.live_training.get_ipython", lambda: shell)
     calls = []
     forget = when_its_cell_runs_again(lambda: calls.append("again"))
     shell.events.trigger("pre_run_cell", SimpleNamespace(cell_id="b"))

@@ -5,9 +5,8 @@ from itertools import product
 
 import torch
 
-from grokkit.classroom.checks.exercise import Ask, Exercise, Function
-from grokkit.classroom.checks.expect import any_of, as_array, require
-from grokkit.tasks import SparseParity
+from grokkit.classroom.checks.exercise import Ask, Exercise, Function, but, each
+from grokkit.classroom.checks.expect import any_of, numbers, require
 
 # --- 1.1 the oracle -----------------------------------------------------------------------
 
@@ -18,29 +17,25 @@ ex_1_1 = Exercise(
         right=lambda m: m / m.sum(dim=1, keepdim=True),
         cases={
             "every informative position gets 1/k, and every other one 0": Ask(
-                lambda d: (d.mask(1, 5, k=3),),
-                "The answer is to be a distribution over positions with equal parts on I*.",
+                lambda d: (d.mask(1, 5, k=3),), "It is a distribution with equal parts on I*."
             ),
             "each example is divided by its own k": Ask(
-                lambda d: (d.mask(3, 5),),
-                "The number of informative positions is to be counted in each row by itself.",
+                lambda d: (d.mask(3, 5),), "Count the informative positions of each row by itself."
             ),
         },
         mistakes={
             "The mask itself is no distribution yet: divide it by k.": lambda m: m.float(),
-            "It is divided by 2, whatever k is: count the trues of each row.": lambda m: m / 2,
-            "It is summed over the examples, dim 0; k is the number of trues along a row, dim 1. "
-            "(0/0 is nan.)": any_of(
-                lambda m: m / m.sum(dim=0), lambda m: m / m.sum(dim=0).clamp(min=1)
+            "k is the number of trues: neither 2, whatever the row, nor the number of positions.": (
+                any_of(lambda m: m / 2, lambda m: m / m.shape[1])
             ),
-            "It is divided by the number of positions T; divide it by k.": lambda m: m / m.shape[1],
+            "k is counted along a row, dim 1, and in each row by itself.": any_of(
+                lambda m: m / m.sum(dim=0),
+                lambda m: m / m.sum(dim=0).clamp(min=1),
+                lambda m: m / m.sum(),
+                lambda m: m / m[0].sum(),
+            ),
             "The mass is on the distractors: is the mask negated?": lambda m: (
                 ~m / (~m).sum(dim=1, keepdim=True)
-            ),
-            "It is divided by the informative positions of all examples together: sum over dim 1 "
-            "only.": lambda m: m / m.sum(),
-            "Every row is divided by the k of the first one; count each row's own.": lambda m: (
-                m / m[0].sum()
             ),
         },
     ),
@@ -70,53 +65,34 @@ ex_1_2 = Exercise(
             "attention that equals the oracle is at distance 0": Ask(
                 (torch.tensor([0, 1, 0, 1, 1]) / 3, torch.tensor([0, 1, 0, 1, 1]).bool()),
                 "Every ratio of oracle to attention is 1 here, so every logarithm is 0.",
-                {
-                    "The distractors have attention 0 and make nan: sum over the informative "
-                    "positions only.": math.nan
-                },
+                {"The distractors have attention 0: sum over the informative ones.": math.nan},
             ),
-            "it is the mean over I* of log((1/k) / attention), in nats": Ask(
+            "it is the mean over I* of log((1/k) / attention), in nats, for every k": each(
                 lambda d: (d.shares(6), d.mask(6, k=2)),
-                "Go through the formula term by term, for the informative positions alone.",
+                lambda d: (d.shares(7), d.mask(7, k=4)),
+                cause="Go through the formula term by term, for the informative positions alone.",
             ),
-            "it works for every k and every number of positions": [
-                Ask(lambda d: (d.shares(4), d.mask(4, k=3)), "Is a 2 or a 1/2 in the code?"),
-                Ask(lambda d: (d.shares(7), d.mask(7, k=4)), "Is a 2 or a 1/2 in the code?"),
-            ],
         },
         mistakes={
-            "The logarithm is to base 2; nats need the natural one.": lambda a, m: (
-                kl(a, m) / math.log(2)
-            ),
-            "The logarithm is to base 10; nats need the natural one.": lambda a, m: (
-                kl(a, m) / math.log(10)
-            ),
-            "The terms are summed but not weighted with 1/k.": lambda a, m: kl(a, m) * m.sum(),
-            "The ratio is upside down: oracle over attention, not attention over oracle.": (
-                lambda a, m: -kl(a, m)
-            ),
+            "The terms are summed but not weighted with 1/k.": but(kl, weight=1),
+            "The ratio is upside down: it is oracle over attention.": lambda a, m: -kl(a, m),
             "This is KL(alpha || alpha*), weighted by the attention: the two are not the same.": (
                 lambda a, m: (a[m] * (a[m] * m.sum()).log()).sum()
             ),
             "The oracle 1/k is missing in the ratio.": any_of(
-                lambda a, m: -a[m].log().mean(), lambda a, m: -a[m].log().sum()
+                but(kl, ratio=1), but(kl, ratio=1, weight=1)
             ),
-            "The sum of the ratios is taken before the logarithm; average the logarithms.": (
-                lambda a, m: (1 / (a[m] * m.sum())).mean().log()
-            ),
-            "This is -log of the mass on I*. The masses are summed before the logarithm; KL has "
-            "a logarithm for each position.": any_of(
-                lambda a, m: -a[m].sum().log(), lambda a, m: -a[m].mean().log()
+            "It is summed before the logarithm; KL has a logarithm for each position.": any_of(
+                lambda a, m: (1 / (a[m] * m.sum())).mean().log(),
+                lambda a, m: -a[m].sum().log(),
+                lambda a, m: -a[m].mean().log(),
             ),
             "Every position has a term here; only the informative ones do.": lambda a, m: (
                 -(a * m.sum()).log().sum() / m.sum()
             ),
             "k is the number of true entries: count them.": any_of(
-                *(
-                    lambda a, m, r=r, w=w: kl(a, m, r and r(a), w and w(a))
-                    for r, w in product([None, lambda a: 2, len], repeat=2)
-                    if r or w
-                )
+                *(but(kl, ratio=one, weight=other) for one, other in ((2, 2), (2, 0), (0, 2))),
+                lambda a, m: kl(a, m, len(a), len(a)),
             ),
         },
     ),
@@ -131,70 +107,52 @@ ex_1_2 = Exercise(
 # --- 1.3 mirror images --------------------------------------------------------------------
 
 
-def mirrored(train, test):
-    """How many test pairs have their mirror image among the train pairs."""
-    return sum((b, a) in set(train) for a, b in test)
+def mirror_rate(train, test, hit=lambda train, a, b: (b, a) in train):
+    """The share of test pairs that are hits."""
+    return sum(hit(train, a, b) for a, b in test) / len(test)
 
 
 ex_1_3 = Exercise(
     "ex_1_3",
     Function(
         "mirror_rate",
-        right=lambda train, test: mirrored(train, test) / len(test),
+        right=mirror_rate,
         cases={
             "a test pair counts if its mirror image was trained on": Ask(
                 (
                     [(1, 2), (3, 0), (4, 4)],
                     [(2, 1), (0, 3), (0, 1), (3, 3), (2, 4), (1, 4), (4, 0)],
                 ),
-                "Of the seven test pairs, (2, 1) and (0, 3) have their mirror image in the train "
-                "set.",
+                "Of the seven test pairs, (2, 1) and (0, 3) have theirs in the train set.",
             ),
             "a pair is not its own mirror image": Ask(
                 ([(5, 6), (1, 0)], [(2, 2), (6, 5), (7, 7), (0, 2)]),
                 "Pairs such as (2, 2) are in the test set only, so nothing of them was trained on.",
             ),
-            "the mirror image itself must have been trained on, not a pair like it": [
-                # (1, 5) and (2, 4) have the same sum, (0, 6) and (6, 0) the same product.
-                Ask(
-                    ([(1, 5), (0, 6), (3, 7)], [(4, 2), (5, 0), (5, 1), (7, 4), (2, 9)]),
-                    "Only (5, 1) has its mirror image (1, 5) in the train set.",
-                ),
-                # Written as a * 43 + b the first two are the same number, and to base 113.
-                Ask(
-                    ([(0, 43), (0, 113), (2, 130)], [(0, 1), (130, 2), (1, 0), (43, 1)]),
-                    "A pair was taken for another one: is a modulus such as 43 or 113 in the code?",
-                ),
-            ],
+            # (1, 5) and (2, 4) have the same sum, (0, 6) and (6, 0) the same product; to base 43
+            # or 113 two of the other train pairs are the same number.
+            "the mirror image itself must have been trained on, not a pair like it": each(
+                ([(1, 5), (0, 6), (3, 7)], [(4, 2), (5, 0), (5, 1), (7, 4), (2, 9)]),
+                ([(0, 43), (0, 113), (2, 130)], [(0, 1), (130, 2), (1, 0), (43, 1)]),
+                cause="A pair was taken for another: is a modulus such as 43 or 113 in the code?",
+            ),
         },
         mistakes={
-            "It is divided by the number of train pairs; ask how many of the *test* pairs.": (
-                lambda s, t: mirrored(s, t) / len(s)
+            "Divide by the number of *test* pairs.": any_of(
+                lambda s, t: mirror_rate(s, t) * len(t) / len(s),
+                lambda s, t: mirror_rate(s, t) * len(t),
             ),
-            "This is the number of mirrored pairs; divide by the number of test pairs.": mirrored,
-            "This is a percentage; a share is a number from 0 to 1.": lambda s, t: (
-                100 * mirrored(s, t) / len(t)
+            "A pair of two equal numbers is asked as well, and was not trained on.": any_of(
+                lambda s, t: mirror_rate(s, t) * len(t) / len([p for p in t if p[0] != p[1]]),
+                but(mirror_rate, hit=lambda train, a, b: (b, a) in train or a == b),
             ),
-            "Pairs of two equal numbers, such as (3, 3), are asked as well: they count in what "
-            "it is divided by.": lambda s, t: mirrored(s, t) / len([p for p in t if p[0] != p[1]]),
-            "Pairs with two equal numbers are counted; they were not trained on.": lambda s, t: (
-                sum((b, a) in s or a == b for a, b in t) / len(t)
+            "No pair was found: compare (b, a), not (a, b), with the train pairs.": but(
+                mirror_rate, hit=lambda train, a, b: (a, b) in train
             ),
-            "This is the share that is not mirrored.": lambda s, t: 1 - mirrored(s, t) / len(t),
-            "No pair was found: compare (b, a), not (a, b), with the train pairs.": lambda s, t: (
-                sum(p in s for p in t) / len(t)
-            ),
-            "The sums are compared: another pair with the same sum is no mirror image.": (
-                lambda s, t: sum(a + b in [c + d for c, d in s] for a, b in t) / len(t)
-            ),
-            "The products are compared: another pair with the same product is no mirror image.": (
-                lambda s, t: sum(a * b in [c * d for c, d in s] for a, b in t) / len(t)
-            ),
-            "The two numbers are looked up one by one; both must stand in one train pair.": any_of(
-                lambda s, t: sum(a in sum(s, ()) and b in sum(s, ()) for a, b in t) / len(t),
-                lambda s, t: (
-                    sum(b in [c for c, _ in s] and a in [d for _, d in s] for a, b in t) / len(t)
-                ),
+            "Both numbers must stand in one train pair; an equal sum is not enough.": any_of(
+                but(mirror_rate, hit=lambda train, a, b: a + b in map(sum, train)),
+                but(mirror_rate, hit=lambda train, a, b: a * b in map(math.prod, train)),
+                but(mirror_rate, hit=lambda train, a, b: {a, b} <= {*sum(train, ())}),
             ),
         },
     ),
@@ -211,44 +169,19 @@ ex_1_3 = Exercise(
 
 def informative(tokens, targets, enough=any):
     """Positions at which changing the token changes the answer, in one pair of rows or in all."""
-    rows = [(tuple(row), int(y)) for row, y in zip(tokens.tolist(), targets, strict=True)]
-    found = []
+    rows, found = [*zip(tokens.tolist(), targets.tolist(), strict=True)], []
     for j in range(tokens.shape[1]):
-        changes = [
-            y != z
-            for row, y in rows
-            for other, z in rows
-            if [i for i, (a, b) in enumerate(zip(row, other, strict=True)) if a != b] == [j]
-        ]
-        if changes and enough(changes):
+        rest = [row[:j] + row[j + 1 :] for row, _ in rows]
+        pairs = [(a, b) for a in range(len(rows)) for b in range(a) if rest[a] == rest[b]]
+        if pairs and enough(rows[a][1] != rows[b][1] for a, b in pairs):
             found.append(j)
     return found
 
 
-def by_average(tokens, targets):
-    """Positions whose token moves the average answer."""
-    columns = [(j, tokens[:, j]) for j in range(tokens.shape[1])]
-    return [
-        j for j, x in columns if len({float(targets[x == t].double().mean()) for t in set(x)}) > 1
-    ]
-
-
-def every_sequence(*alphabets):
-    """Every sequence whose token at each position is from its alphabet."""
-    return torch.tensor(list(product(*alphabets)))
-
-
 def table(answer, *alphabets):
-    """Every sequence, and the answer to each."""
-    tokens = every_sequence(*alphabets)
+    """Every sequence whose token at each position is from its alphabet, and the answer to it."""
+    tokens = torch.tensor(list(product(*alphabets)))
     return tokens, answer(tokens)
-
-
-def parity():
-    """All sequences of a parity of three bits of five."""
-    data = SparseParity(bits=5, k=3, positions=(1, 3, 4)).build(seed=0)
-    parts = (data.train, data.test)
-    return torch.cat([p.tokens for p in parts]), torch.cat([p.targets for p in parts])
 
 
 ex_1_4 = Exercise(
@@ -259,40 +192,28 @@ ex_1_4 = Exercise(
         cases={
             "of a sum, the two summands and nothing else": Ask(
                 table(lambda x: x[:, 0] + x[:, 3], [0, 1, 2], [7, 8], [5], [0, 1], [9]),
-                "A position is informative if two sequences differ there and nowhere else and "
-                "have different answers.",
+                "Two sequences that differ there, and nowhere else, have different answers.",
             ),
             "a parity, where no bit alone says anything about the answer": Ask(
-                parity(),
-                "On average the answer is the same whatever one bit is. Compare sequences that "
-                "differ at that bit alone, not averages.",
-                {
-                    "No position is named. On average the answer is the same whatever one bit is: "
-                    "compare sequences that differ at that bit alone, not averages.": by_average
-                },
+                table(lambda x: x[:, [1, 3, 4]].sum(dim=1) % 2, *[[0, 1]] * 5),
+                "Compare sequences that differ at one bit alone, not averages over all others.",
             ),
             "a position that decides only sometimes is informative": Ask(
                 table(lambda x: (x[:, 1] & x[:, 2]) | x[:, 3], *[[0, 1]] * 4),
-                "Position 1 changes the answer only where position 2 is 1 and position 3 is 0: "
-                "one such pair is enough.",
-                {
-                    "A position is asked to change every answer; one pair of sequences is "
-                    "enough.": lambda x, y: informative(x, y, all)
-                },
+                "Position 1 counts where position 2 is 1 and position 3 is 0: one pair is enough.",
             ),
             "of a sum modulo 3 the two summands as well": Ask(
-                table(lambda x: (x[:, 1] + x[:, 2]) % 3, [4, 5], [0, 1, 2], [2, 1, 0]),
-                "The answer is (second + third) modulo 3 here.",
+                table(lambda x: (x[:, 1] + x[:, 2]) % 3, [4, 5], [0, 1, 2], [2, 1, 0])
             ),
         },
         mistakes={
-            "Every position whose tokens vary is named; the answer must vary with it.": (
-                lambda x, y: [j for j in range(x.shape[1]) if len(set(x[:, j].tolist())) > 1]
+            "A position whose tokens vary is named; the answer must vary with them.": any_of(
+                lambda x, y: [j for j in range(x.shape[1]) if len(x[:, j].unique()) > 1],
+                lambda x, y: list(range(x.shape[1])),
             ),
-            "These are the distractors.": lambda x, y: [
-                j for j in range(x.shape[1]) if j not in informative(x, y)
-            ],
-            "All positions are named.": lambda x, y: list(range(x.shape[1])),
+            "A position is asked to change every answer; one pair is enough.": but(
+                informative, enough=all
+            ),
             "A mask came back; the question is for the positions, as a list.": lambda x, y: [
                 j in informative(x, y) for j in range(x.shape[1])
             ],
@@ -302,8 +223,7 @@ ex_1_4 = Exercise(
     hints=(
         "A position matters if changing its token, and nothing else, can change the answer.",
         "Leave column j out of each sequence. Two rows that agree in the rest are such a pair.",
-        "Keep a dict from the rest of the row to the answers seen with it; more than one "
-        "answer makes j informative. Do it for each j.",
+        "Keep a dict from the rest of the row to the answers seen with it: is it more than one?",
     ),
     afterword="This is Definition 3.1 as an experiment: it needs all sequences, and no network.",
 )
@@ -313,37 +233,19 @@ ex_1_4 = Exercise(
 
 def is_fair(given, p, size):
     """Whether it is closed under mirroring and shows every number and every sum."""
-    array = as_array(given)
-    pairs = [] if array is None or array.ndim != 2 else [tuple(map(int, one)) for one in array]
-    require(
-        array is not None and array.shape == (size, 2),
-        f"A list of {size} pairs (a, b) is asked for; {len(pairs)} came back.",
-        given,
-    )
-    require(
-        len(set(pairs)) == size and {number for one in pairs for number in one} <= {*range(p)},
-        f"The pairs are to be different, and of the numbers 0..{p - 1}.",
-        pairs,
-    )
+    everything = {*range(p)}
+    array = numbers(given, (size, 2), f"A list of {size} pairs (a, b) is asked for.")
+    pairs = {(int(a), int(b)) for a, b in array}
+    shown, sums = {number for one in pairs for number in one}, {sum(one) % p for one in pairs}
+    cause = f"The pairs are to be different, and of the numbers 0..{p - 1}."
+    require(len(pairs) == size and shown <= everything, cause, given)
     alone = [(a, b) for a, b in pairs if (b, a) not in pairs]
-    require(
-        not alone,
-        "The mirror image of a train pair is a test pair: take both or neither. Which pairs come "
-        "alone?",
-        alone,
-    )
-    for what, shown in (
-        ("number", {number for one in pairs for number in one}),
-        ("sum", {(a + b) % p for a, b in pairs}),
-    ):
-        missing = sorted({*range(p)} - shown)
-        require(
-            not missing,
-            f"Some {what} is not trained on. A pair of equal numbers shows one number and one sum "
-            "at once, and is its own mirror image: is one of them left out?",
-            missing,
-            f"every {what} from 0 to {p - 1}",
+    require(not alone, "These pairs come without their mirror image: take both or neither.", alone)
+    for what, seen in (("number", shown), ("sum", sums)):
+        cause = (
+            f"Some {what} is not trained on. A pair of equal numbers shows one number and one sum."
         )
+        require(seen == everything, cause, sorted(everything - seen), f"every {what} below {p}")
 
 
 ex_1_5 = Exercise(
@@ -352,22 +254,16 @@ ex_1_5 = Exercise(
         "fair_split",
         judge=is_fair,
         cases={
-            "mirror images stay together, and every number and every sum is trained on": [
-                Ask((5, 15)),
-                Ask((7, 11)),
-            ],
-            "for every odd p and every size": [
-                Ask((p, size))
-                for p, size in ((5, 8), (5, 20), (7, 10), (9, 13), (11, 110), (15, 60))
-            ]
-            + [Ask(lambda d: (13, int(d.whole(16, 156))))],
+            "mirror images stay together, and every number and every sum is trained on": each(
+                *((5, 15), (7, 11), (5, 8), (5, 20), (7, 10), (9, 13), (11, 110), (15, 60)),
+                lambda d: (13, int(d.whole(16, 156))),
+            )
         },
     ),
     hints=(
         "Which pairs are their own mirror images? How many are there, and which sums have they?",
         "With all of them in, the rest is to be added two by two. For which sizes does that work?",
-        "Otherwise leave (0, 0) out. Then the number 0 is missing, and the sum 0: each needs a "
-        "couple of its own, such as (1, 0) with (0, 1).",
+        "Else leave (0, 0) out: the number 0 and the sum 0 need a couple each, as (1, 0), (0, 1).",
     ),
     afterword='grokkit\'s `split="unordered"` keeps couples together; the rest is chance.',
 )

@@ -4,51 +4,42 @@ import math
 
 import torch
 
-from grokkit.classroom.checks.exercise import Ask, Exercise, Function, Value
-from grokkit.classroom.checks.expect import as_array, require
+from grokkit.classroom.checks.common import distribution, parts
+from grokkit.classroom.checks.exercise import Ask, Exercise, Function, Value, but, each, mistaken
+from grokkit.classroom.checks.expect import any_of, require
 
 # --- 2.1 a piece of evidence --------------------------------------------------------------
+
+
+def evidence(share, b, rest=lambda share: 1 - share):
+    return share * b / (share * b + rest(share))
+
 
 ex_2_1 = Exercise(
     "ex_2_1",
     Function(
         "after_evidence",
-        right=lambda share, b: share * b / (share * b + 1 - share),
+        right=evidence,
         cases={
-            "evidence of factor 1 changes nothing": Ask(
-                (0.3, 1), "Multiplied with 1, the evidence is what it was, and so is the share."
+            "the evidence of the others stays, and the shares sum to 1 again": each(
+                (0.2, 3),
+                lambda d: (d.one(0.1, 0.9), d.one(1.5, 4)),
+                cause="Position and rest are as share to 1 - share: multiply one, not the other.",
             ),
-            "the evidence of the others stays, and the shares sum to 1 again": [
-                Ask(
-                    (0.2, 3), "The proportion of position to rest was 0.2 to 0.8; it is 0.6 to 0.8."
-                ),
-                Ask(lambda d: (d.one(0.1, 0.9), d.one(1.5, 4)), "Multiply one part, not the rest."),
-            ],
-            "it can speak against a position, and never changes a share of 0 or 1": [
-                Ask(
-                    one,
-                    "Try a share of 1: no evidence is left for the others, whatever the factor.",
-                )
-                for one in ((0.5, 0.25), (1.0, 0.5), (0.0, 7.0))
-            ],
+            "it can speak against a position, and never changes a share of 0 or 1": each(
+                *((0.5, 0.25), (1.0, 0.5), (0.0, 7.0)),
+                cause="With a share of 1 no evidence is left for the others, whatever the factor.",
+            ),
         },
         mistakes={
             "The odds came back; odds o are a share of o / (1 + o).": lambda s, b: s * b / (1 - s),
-            "The evidence of all other positions together is 1 - share, not 1.": lambda s, b: (
-                s * b / (s * b + 1)
+            "The evidence of all other positions together is 1 - share, not 1.": but(
+                evidence, rest=lambda share: 1
             ),
-            "The factor is the evidence's already: it needs no exponential.": lambda s, b: (
-                s * math.exp(b) / (s * math.exp(b) + 1 - s)
+            "The factor is the evidence's already: no exponential, no logarithm.": any_of(
+                lambda s, b: evidence(s, math.exp(b)), lambda s, b: evidence(s, math.log(b))
             ),
-            "Divide by the new sum: the shares of all positions no longer sum to 1.": (
-                lambda s, b: s * b
-            ),
-            "The rest was multiplied as well; the evidence speaks for one position only.": (
-                lambda s, b: s
-            ),
-            "The evidence is multiplied, not added: take its logarithm only if you add scores.": (
-                lambda s, b: s * math.log(b) / (s * math.log(b) + 1 - s)
-            ),
+            "Divide by the new sum: the shares no longer sum to 1.": lambda s, b: s * b,
         },
     ),
     hints=(
@@ -74,17 +65,6 @@ def table_of(tokens, attention, vocabulary, over=lambda alpha: alpha[:, -1:], en
     return table
 
 
-def by_token(tokens, attention, vocabulary):
-    """One entry for each token, wherever it stands; the first place it is seen at counts."""
-    table = table_of(tokens, attention, vocabulary)
-    for token in range(vocabulary):
-        known = table[:, token][~table[:, token].isnan()]
-        table[:, token] = torch.where(
-            table[:, token].isnan(), torch.nan, (known.tolist() or [0])[0]
-        )
-    return table
-
-
 def sequences(d, rows=((0, 1, 4), (2, 0, 4), (2, 2, 4), (0, 2, 4)), vocabulary=5):
     """Sequences, their attention by a table that is drawn, and the vocabulary."""
     tokens = torch.tensor(rows)
@@ -99,48 +79,36 @@ ex_2_2 = Exercise(
         cases={
             "one sequence fills one entry at each position": Ask(
                 lambda d: sequences(d, ((1, 0, 3),), 4),
-                'The entry of a token is log(its share / the share of the "=" in its sequence).',
+                'The entry of a token is log(its share / the share of the "=").',
             ),
             "a token has one entry for each position, whatever else stands in the sequence": Ask(
-                sequences,
-                "Several sequences are given: divide each share by the last one of its own row, "
-                "and keep the positions apart.",
+                sequences, "A 0 in first place and a 0 in second place have entries of their own."
             ),
         },
-        mistakes={
-            'The "=" must come out as 0: divide each share by that of the last token before the '
-            "logarithm.": lambda x, a, n: table_of(x, a, n, torch.ones_like),
-            "These are ratios of evidence; a score is their logarithm.": lambda x, a, n: table_of(
-                x, a, n, entry=lambda ratio: ratio
-            ),
-            "The ratio is upside down: the share of the last token belongs below.": (
-                lambda x, a, n: -table_of(x, a, n)
-            ),
+        mistakes=mistaken(
+            table_of,
+            over={
+                'The "=" must come out as 0: divide each share by the last one of its own row.': (
+                    any_of(torch.ones_like, lambda alpha: alpha[:, :1], lambda alpha: alpha[0, -1])
+                )
+            },
+            entry={
+                "These are ratios of evidence; a score is their logarithm.": torch.clone,
+                "The ratio is upside down: the share of the last token belongs below.": (
+                    lambda ratio: -ratio.log()
+                ),
+            },
+        )
+        | {
             "A token that never stands at a position has no known score there: nan, not 0.": (
-                lambda x, a, n: table_of(x, a, n).nan_to_num(0)
-            ),
-            "The constant is chosen so that the first token has 0; let it be the last.": (
-                lambda x, a, n: table_of(x, a, n, lambda alpha: alpha[:, :1])
-            ),
-            "The rows are tokens; a row of the table is a position.": lambda x, a, n: (
-                table_of(x, a, n).T
-            ),
-            "The logarithm is to base 2; scores are natural logarithms.": lambda x, a, n: table_of(
-                x, a, n, entry=torch.log2
-            ),
-            "All sequences are divided by the last share of the first one; each row has its own.": (
-                lambda x, a, n: table_of(x, a, n, lambda alpha: alpha[0, -1])
-            ),
-            "A 0 in first place and a 0 in second place have one entry; the position counts as "
-            "well.": by_token,
+                lambda *given: table_of(*given).nan_to_num(0)
+            )
         },
     ),
     hints=(
         "Two shares of one sequence were divided by the same sum. In what does the sum cancel?",
-        "log(alpha_j / alpha_q) is l_j - l_q, and l_q is to be 0. So there is one entry for each "
-        "position of each sequence.",
-        "Begin with `torch.full((positions, vocabulary), torch.nan)`. The row is the position, "
-        "the column the token: one indexed assignment fills all, `table[rows, tokens] = ...`.",
+        "log(alpha_j / alpha_q) is l_j - l_q, and l_q is to be 0: one entry for each position.",
+        "Begin with a table full of nan: one assignment fills all, `table[rows, tokens] = ...`.",
     ),
     afterword="So whoever sees attention sees every score, up to one constant.",
 )
@@ -148,74 +116,61 @@ ex_2_2 = Exercise(
 # --- 2.3 what KL is made of ---------------------------------------------------------------
 
 
-def split(first=lambda mass: -mass.log(), second=None):
-    """A way to split a KL: the first part from the mass, the second from on, mass and k."""
+def mean_log_ratio(on, mass, k):
+    return -(on / mass * k).log().mean()
 
-    def answer(attention, informative):
-        on = attention[informative]
-        mass, k = on.sum(), informative.sum()
-        uneven = -(on / mass * k).log().mean() if second is None else second(on, mass, k)
-        return first(mass), uneven
 
-    return answer
+def split(attention, informative, first=lambda mass: -mass.log(), second=mean_log_ratio):
+    """The first part from the mass, the second from the attention on I*, the mass and k."""
+    on = attention[informative]
+    return first(on.sum()), second(on, on.sum(), len(on))
+
+
+def only_missing(d):
+    """A mass of 0.6, shared evenly by three positions."""
+    mask = d.mask(6, k=3)
+    return torch.where(mask, 0.2, 0.4 / 3).to(d.dtype), mask
+
+
+def only_uneven(d):
+    """A mass of 1, on three positions."""
+    mask = d.mask(6, k=3)
+    return torch.zeros(6, dtype=d.dtype).masked_scatter(mask, d.shares(3)), mask
 
 
 ex_2_3 = Exercise(
     "ex_2_3",
     Function(
         "split_kl",
-        right=split(),
+        right=split,
         cases={
             "attention shared evenly on I* has no second part": Ask(
-                lambda d: (torch.where(m := d.mask(6, k=3), 0.2, 0.4 / 3).to(d.dtype), m),
-                "The mass is 0.6 and all three of I* have 0.2 of it: only mass is missing.",
-                atol=1e-6,
+                only_missing, "All three of I* have 0.2: only mass is missing.", atol=1e-6
             ),
             "attention on I* alone has no first part": Ask(
-                lambda d: (
-                    torch.zeros(6, dtype=d.dtype).masked_scatter(m := d.mask(6, k=3), d.shares(3)),
-                    m,
+                only_uneven, "The mass is 1, so the second part is the KL itself.", atol=1e-6
+            ),
+            "the two parts sum to KL(alpha* || alpha)": each(
+                lambda d: (d.shares(6), d.mask(6, k=2)),
+                lambda d: (d.shares(7), d.mask(7, k=4)),
+                cause="Both parts are above 0 here.",
+            ),
+        },
+        mistakes=mistaken(
+            split,
+            first={"The first part is log(1/m).": any_of(torch.log, lambda mass: 1 - mass)},
+            second={
+                "The second part is the whole KL: divide the attention on I* by its mass first.": (
+                    lambda on, m, k: mean_log_ratio(on, 1, k)
                 ),
-                "The mass is 1, so the second part is the KL itself: the mean over I* of the "
-                "logarithm of (1/k) / alpha_j.",
-                atol=1e-6,
-            ),
-            "the two parts sum to KL(alpha* || alpha)": [
-                Ask(lambda d: (d.shares(6), d.mask(6, k=2)), "Both parts are above 0 here."),
-                Ask(lambda d: (d.shares(7), d.mask(7, k=4)), "Both parts are above 0 here."),
-            ],
-        },
-        mistakes={
-            "There is nan in it, such as 0 times the logarithm of 0 gives: sum over I* only.": (
-                split(second=lambda on, mass, k: torch.tensor(math.nan))
-            ),
-            "The two parts are the wrong way round: first what is missing.": lambda a, m: split()(
-                a, m
-            )[::-1],
-            "The first part is the logarithm of 1/m, not the mass that is missing.": split(
-                lambda mass: 1 - mass
-            ),
-            "Logarithms to base 2; nats need the natural one.": lambda a, m: tuple(
-                part / math.log(2) for part in split()(a, m)
-            ),
-            "The logarithm of m is negative: the first part is that of 1/m.": split(torch.log),
-            "The second part is the whole KL: divide the attention on I* by its mass first.": split(
-                second=lambda on, mass, k: -(on * k).log().mean()
-            ),
-            "In the second part the oracle 1/k is missing.": split(
-                second=lambda on, mass, k: -(on / mass).log().mean()
-            ),
-            "The second part is KL(alpha || alpha*), weighted with the attention; the oracle's 1/k "
-            "is the weight.": split(
-                second=lambda on, mass, k: (on / mass * (on / mass * k).log()).sum()
-            ),
-            "The terms of the second part are summed but not weighted with 1/k.": split(
-                second=lambda on, mass, k: -(on / mass * k).log().sum()
-            ),
-            "The ratio in the second part is upside down.": split(
-                second=lambda on, mass, k: (on / mass * k).log().mean()
-            ),
-        },
+                "The second part is the mean over I* of log((1/k) / (alpha_j / m)).": any_of(
+                    lambda on, m, k: mean_log_ratio(on, m, 1),
+                    lambda on, m, k: mean_log_ratio(on, m, k) * k,
+                    lambda on, m, k: -mean_log_ratio(on, m, k),
+                    lambda on, m, k: (on / m * (on / m * k).log()).sum(),
+                ),
+            },
+        ),
     ),
     hints=(
         "First the mass m on I*. The first part needs nothing else.",
@@ -228,102 +183,72 @@ ex_2_3 = Exercise(
 # --- 2.4 what no table can do -------------------------------------------------------------
 
 
-def no_table_misses(tokens, attention):
-    """How far the attention of the table that was read off is from the attention itself."""
+def a_table_gives(tokens, attention):
+    """Whether the table that was read off gives the attention back."""
     again = attention_of(table_of(tokens, attention, int(tokens.max()) + 1), tokens)
-    return (again - attention).abs().max()
+    return bool((again - attention).abs().max() <= 1e-4)
 
 
-def disturbed(d, by):
+def disturbed(by):
     """Two equal sequences whose attention differs by a little."""
-    alpha = torch.tensor([0.5, 0.3, 0.2], dtype=torch.float64)
-    moved = alpha + by * torch.tensor([1.0, -1.0, 0.0])
-    return torch.tensor([[3, 1, 5], [3, 1, 5]]), torch.stack([alpha, moved])
+    alpha = torch.tensor([[0.5, 0.3, 0.2], [0.5 + by, 0.3 - by, 0.2]], dtype=torch.float64)
+    return torch.tensor([[3, 1, 5], [3, 1, 5]]), alpha
 
 
 FOUR = torch.tensor([[0, 0, 2], [0, 1, 2], [1, 0, 2], [1, 1, 2]])
 LAST_ONLY = torch.tensor([[0, 1, 6], [2, 3, 6], [1, 0, 6]])
+BOTH = torch.tensor([[0.7, 0.1, 0.2], [0.1, 0.7, 0.2], [0.1, 0.7, 0.2], [0.7, 0.1, 0.2]])
 
 
-def an_attention(impossible):
-    alpha = torch.as_tensor(as_array(impossible)).double()
-    require(
-        alpha.shape == (4, 3),
-        "Four sequences of three tokens, the last of which is the =: a tensor [4, 3].",
-        impossible,
-    )
-    require(
-        (alpha.sum(dim=1) - 1).abs().max() < 1e-4,
-        "Each row is the attention of one sequence: its three shares sum to 1.",
-        impossible,
-    )
-    require(alpha.min() >= 0.01 - 1e-6, "A share is below 0.01.", impossible)
+def shares_of(impossible):
+    """The attention of four sequences."""
+    rows = parts(impossible, [(3,)] * 4, "Four sequences of three tokens: a tensor [4, 3].")
+    return torch.tensor([distribution(row, 3, least=0.01).tolist() for row in rows])
 
 
 def beyond_tables(impossible):
-    alpha = torch.as_tensor(as_array(impossible)).double()
-    score = (alpha / alpha[:, -1:]).log()
+    score = (shares_of(impossible) / shares_of(impossible)[:, -1:]).log()
     # Position 0 has the same token in rows 0, 1 and in rows 2, 3; position 1 in 0, 2 and in 1, 3.
     apart = torch.cat([score[[0, 2], 0] - score[[1, 3], 0], score[[0, 1], 1] - score[[2, 3], 1]])
-    require(
-        apart.abs().max() > 0.05,
-        "There is a table that gives this attention: a token's ratio to the last one is the same "
-        "wherever it stands at that position. It is not enough that shares change.",
-        impossible,
-    )
+    cause = "There is a table that gives this: a token's ratio to the last one is always the same."
+    require(apart.abs().max() > 0.05, cause, impossible)
 
 
 ex_2_4 = Exercise(
     "ex_2_4",
     Function(
         "a_table_gives",
-        right=lambda x, a: bool(no_table_misses(x, a) <= 1e-4),
+        right=a_table_gives,
         cases={
             "a table gives its own attention, though a share changes with its neighbours": Ask(
                 lambda d: sequences(d, ((0, 3, 5), (0, 4, 5), (1, 3, 5), (1, 4, 5)), 6)[:2],
-                "There is a table. A token's *share* may differ between sequences: what stays is "
-                "its ratio to the share of the last token.",
+                "A token's *share* may differ: what stays is its ratio to that of the last token.",
             ),
             "what depends on two tokens at once is no table's": Ask(
-                (
-                    FOUR,
-                    torch.tensor(
-                        [[0.7, 0.1, 0.2], [0.1, 0.7, 0.2], [0.1, 0.7, 0.2], [0.7, 0.1, 0.2]]
-                    ),
-                ),
+                (FOUR, BOTH),
                 "The 0 in first place has 3.5 times the share of the last token in one sequence "
                 "and half of it in another: no one score does both.",
             ),
-            "the same sequence twice with different attention is no table's either": [
-                Ask(
-                    lambda d: disturbed(d, 0.2),
-                    "Both rows ask for the same entries of the table. Are all sequences looked up "
-                    "again, not only the last one to write an entry?",
-                ),
-                Ask(lambda d: disturbed(d, 3e-4), "The shares differ by 3e-4: more than 1e-4."),
-                Ask(
-                    lambda d: disturbed(d, 5e-5), "Shares that differ by less than 1e-4 are equal."
-                ),
-            ],
+            "the same sequence twice with different attention is no table's either": each(
+                *(disturbed(by) for by in (0.2, 3e-4, 5e-5)),
+                cause="Look up all sequences again, not only the last one to write an entry.",
+            ),
             "sequences without a common token but the last can have any attention": Ask(
-                lambda d: (LAST_ONLY, d.shares(3, 3)),
-                "No entry of the table is used twice here (a 0 in first place is not a 0 in second "
-                "place), so nothing can contradict.",
+                lambda d: (LAST_ONLY, d.shares(3, 3)), "No entry of the table is used twice here."
             ),
         },
     ),
     Value(
         "impossible",
         {
-            "your attention is one: a row for each of four sequences, summing to 1": an_attention,
+            "your attention is one: a row for each of four sequences, summing to 1": shares_of,
             "no table gives it": beyond_tables,
         },
     ),
     hints=(
         "If there is a table, exercise 2.2 finds it. What does it find if there is none?",
         "Read the table off, look the attention up in it again, and compare with what was given.",
-        "To break it: let the first position win where the two tokens are equal, and the second "
-        "where they differ. Can one table say both?",
+        "Let the first position win where the tokens are equal, and the second where they differ.",
     ),
     afterword="A query that changes from sequence to sequence can do it: lesson 08.",
 )
@@ -332,34 +257,15 @@ ex_2_4 = Exercise(
 
 
 def look_where_they_differ(two_tables):
-    parts = list(two_tables) if isinstance(two_tables, tuple | list | torch.Tensor) else []
-    arrays = [as_array(one) for one in parts]
-    require(
-        len(arrays) == 2 and all(one is not None and one.shape == (3, 3) for one in arrays),
-        "Two tables of scores are asked for, each of shape [3 positions, 3 tokens].",
-        two_tables,
-    )
-    tables = [torch.as_tensor(one).double() for one in arrays]
-    require(all(one.isfinite().all() for one in tables), "A score is no finite number.", two_tables)
-    each = torch.stack([attention_of(table, FOUR)[:, 0] for table in tables])
-    first = each.mean(dim=0)
-    same, differ = first[[0, 3]], first[[1, 2]]
-    cause = "Where the tokens differ the first position has too little."
-    if (differ > 0.45).any():
-        cause = (
-            "It works for one of the two ways to differ. Let one head say 'a 1 and then a 0', and "
-            "the other 'a 0 and then a 1'."
-        )
-    elif (each.amax(dim=0)[[1, 2]] < 0.6).all():
-        cause += " A head alone must give it nearly everything there: are the scores far apart?"
-    require(bool((differ >= 0.45).all()), cause, first, "0.45 or more for 0 1 = and for 1 0 =")
-    require(
-        bool((same <= 0.05).all()),
-        "Where both tokens are the same the first position has too much: in each head something "
-        "must beat it there, the second position or the =.",
-        first,
-        "0.05 or less for 0 0 = and for 1 1 =",
-    )
+    tables = parts(two_tables, [(3, 3)] * 2, "Two tables [3 positions, 3 tokens] are asked for.")
+    heads = torch.stack([attention_of(torch.from_numpy(one), FOUR)[:, 0] for one in tables])
+    first = heads.mean(dim=0)
+    cause = "Where the tokens differ the first position has too little: are the scores far apart?"
+    if first[[1, 2]].max() > 0.45:
+        cause = "It works for one way to differ: let one head say 1 then 0, the other 0 then 1."
+    require(first[[1, 2]].min() >= 0.45, cause, first, "0.45 or more for 0 1 = and for 1 0 =")
+    cause = "Where both tokens are the same something must beat the first position, in each head."
+    require(first[[0, 3]].max() <= 0.05, cause, first, "0.05 or less for 0 0 = and for 1 1 =")
 
 
 ex_2_5 = Exercise(
@@ -370,8 +276,7 @@ ex_2_5 = Exercise(
     ),
     hints=(
         "One head cannot. But 'they differ' is one of two things: 1 and 0, or 0 and 1.",
-        "A head that looks at the first position for 1 0 alone: which tokens must a 1 in first "
-        "place beat, and which must it lose to?",
+        "A head for 1 0 alone: what must a 1 in first place beat, and to what must it lose?",
         "Scores in steps of 10: a 0 in first place 0, a 0 in second place and the = 10, a 1 in "
         "first place 20, a 1 in second place 30.",
     ),

@@ -1,40 +1,31 @@
 """Checks of the exercises on chapter 09: spectra, two losses, a disguise, shared frequencies."""
 
 import math
-from itertools import combinations, pairwise
+from itertools import combinations
 
 import numpy as np
 import torch
 
-from grokkit.classroom.checks.exercise import Ask, Exercise, Function
-from grokkit.classroom.checks.expect import any_of, as_array, numbers, require
+from grokkit.classroom.checks.exercise import Ask, Exercise, Function, each
+from grokkit.classroom.checks.expect import any_of, numbers, require
 from grokkit.diagnostics import embedding_power, key_frequencies, sum_power
 
 # --- 9.1 the spectrum ---------------------------------------------------------------------
 
 
-def power(embedding):
-    """The power of an embedding at each frequency."""
-    return embedding_power({"token_embedding": embedding[None]}, len(embedding))[0]
-
-
-def ends(embedding, first=1.0, last=1.0):
-    """The power with another factor at frequency 0 and at p/2."""
-    found = power(embedding).clone()
+def power(embedding, first=1.0, last=1.0):
+    """The power at each frequency, with other factors at 0 and at p/2."""
+    p = len(embedding)
+    found = embedding_power({"token_embedding": embedding[None]}, p)[0].clone()
     found[0] *= first
-    found[-1] *= last if len(embedding) % 2 == 0 else 1.0
+    found[-1] *= last if p % 2 == 0 else 1.0
     return found
 
 
-def cosine_only(embedding):
-    p = len(embedding)
-    angle = 2 * math.pi / p * torch.outer(torch.arange(p // 2 + 1), torch.arange(p))
-    return 2 / p * (angle.to(embedding.dtype).cos() @ embedding).square().sum(dim=1)
-
-
-def mirrored(embedding):
-    """All frequencies up to p - 1, each half of a pair with half the power."""
-    return (torch.fft.fft(embedding, dim=0).abs() ** 2).sum(1) / len(embedding)
+def cosine_only(embedding, first=1.0):
+    found = torch.fft.rfft(embedding, dim=0).real.square().sum(dim=1) * 2 / len(embedding)
+    found[0] *= first
+    return found
 
 
 ex_9_1 = Exercise(
@@ -43,47 +34,20 @@ ex_9_1 = Exercise(
         "spectrum",
         right=power,
         cases={
-            "all powers together are the sum of all squares": Ask(
-                lambda d: (d.numbers(7, 2),), "Seven numbers: frequencies 0, 1, 2 and 3."
+            "the powers at 0, 1, ..., p // 2 sum to that of all squares": Ask(
+                lambda d: (d.numbers(7, 2),), "Seven numbers: the powers at 0, 1, 2 and 3."
             ),
-            "frequency 0 has its power, too": Ask(
-                lambda d: (d.numbers(5, 3) + 1,), "Five numbers: frequencies 0, 1 and 2."
-            ),
-            "with an even p the last frequency has no sine either": Ask(
-                lambda d: (d.numbers(6, 2),),
-                "Six numbers: frequencies 0 to 3. At 3 the sine is 0 at every number.",
-            ),
+            "frequency 0 has its power, too": Ask(lambda d: (d.numbers(5, 3) + 1,)),
+            "with an even p there is no sine at p/2 either": Ask(lambda d: (d.numbers(6, 2),)),
         },
         mistakes={
             "Only the cosine's sum is taken; add the sine's.": any_of(
-                cosine_only,
-                lambda e: cosine_only(e) * torch.tensor([0.5] + [1.0] * (len(e) // 2)),
-            ),
-            "The list begins at frequency 1; the first is 0.": lambda e: power(e)[1:],
-            "The factor 2/p is missing.": any_of(
-                lambda e: power(e) * len(e) / 2, lambda e: ends(e, 2, 2) * len(e) / 2
-            ),
-            "The factor is 1/p; a cosine and a sine have 2/p.": any_of(
-                lambda e: power(e) / 2, lambda e: ends(e, 2, 2) / 2
-            ),
-            "It is divided by all power: the power itself is asked for.": lambda e: (
-                power(e) / power(e).sum()
+                cosine_only, lambda e: cosine_only(e, 0.5)
             ),
             "This is the amplitude, the root of the power.": lambda e: power(e).sqrt(),
-            "All frequencies up to p - 1 are listed; those beyond p // 2 are mirror images.": (
-                mirrored
+            "Where there is no sine the factor is 1/p.": any_of(
+                lambda e: power(e, 2), lambda e: power(e, 2, 2), lambda e: power(e, 1, 2)
             ),
-            "Frequency 0 has no sine, and its cosine is 1: its factor is 1/p.": any_of(
-                lambda e: ends(e, 2), lambda e: ends(e, 2, 2)
-            ),
-            "Frequency 0 is left out; it is the mean, and has power.": lambda e: ends(e, 0),
-            "The wave runs over the dimensions; it is to run over the numbers.": lambda e: power(
-                e.T.contiguous()
-            ),
-            "At frequency p/2 the factor is 1/p, as at 0.": lambda e: ends(e, 1, 2),
-            "Frequency p/2 is missing: they go up to p // 2, with it.": lambda e: power(e)[
-                : (len(e) + 1) // 2
-            ],
         },
     ),
     hints=(
@@ -112,43 +76,19 @@ def waves(table, key):
     return torch.fft.irfft(torch.fft.rfft(mean, dim=0) * kept, n=p, dim=0)[total]
 
 
-def turned(table):
-    """The table with b replaced by -b."""
-    return table.flip(1).roll(1, 1)
-
-
 def loss(logits, among):
     """The mean cross-entropy of a + b among some pairs."""
-    chosen = logits.log_softmax(dim=2).gather(2, answers(len(logits))[..., None])[..., 0]
-    return -chosen[among].mean().item()
+    return torch.nn.functional.cross_entropy(logits[among], answers(len(logits))[among]).item()
 
 
-def losses(
-    restricted=lambda table, waves: waves + table.mean(dim=(0, 1)),
-    excluded=lambda table, waves: table - waves,
-    unseen=lambda trained: ~trained,
-    seen=lambda trained: trained,
-):
-    """Both losses, from other logits or among other pairs."""
-
-    def answer(table, key, trained):
-        found = waves(table, key)
-        return (
-            loss(restricted(table, found), unseen(trained)),
-            loss(excluded(table, found), seen(trained)),
-        )
-
-    return answer
+def both(table, key, unseen, trained, constant=1):
+    """The restricted loss among unseen pairs, the excluded one among trained pairs."""
+    wave, mean = waves(table, key), table.mean(dim=(0, 1))
+    return loss(wave + constant * mean, unseen), loss(table - wave, trained)
 
 
-def everything(trained):
-    return torch.ones_like(trained)
-
-
-def trained_pairs(d, p, key):
-    trained = torch.zeros(p * p, dtype=torch.bool)
-    trained[d.order(p * p)[: p * p // 2]] = True
-    return d.numbers(p, p, p) + d.numbers(p), key, trained.view(p, p)
+def some_trained(d, p, key):
+    return d.numbers(p, p, p) + d.numbers(p), key, d.order(p * p).view(p, p) % 2 == 0
 
 
 ex_9_2 = Exercise(
@@ -157,68 +97,38 @@ ex_9_2 = Exercise(
         "key_waves",
         right=waves,
         cases={
-            "of a table without structure the waves of its mean over equal sums count": [
-                Ask(
-                    lambda d: (d.numbers(3, 3, 2) + d.numbers(2), [1]),
-                    "First the mean over all pairs with the same (a + b) modulo p, class by class; "
-                    "then its waves.",
-                ),
-                Ask(lambda d: (d.numbers(7, 7, 4), [1, 3]), "Two key frequencies."),
+            "take the mean over equal sums, class by class; of it the key waves, with 2/p": [
+                Ask(lambda d: (d.numbers(3, 3, 2) + d.numbers(2), [1]), "One key frequency, 1."),
                 Ask(lambda d: (d.numbers(5, 5, 5), [2]), "One key frequency, 2."),
+                Ask(lambda d: (d.numbers(7, 7, 4), [1, 3]), "Two key frequencies."),
             ]
         },
         mistakes={
             "The constant is still in it: it is frequency 0, and no key.": lambda t, key: (
                 waves(t, key) + t.mean(dim=(0, 1))
-            ),
-            "The waves that are *not* key came out.": lambda t, key: waves(
-                t, [k for k in range(1, len(t) // 2 + 1) if k not in key]
-            ),
-            "This is what is left without the key waves.": lambda t, key: t - waves(t, key),
-            "The factor is 2/p: a cosine and a sine have it together, and once.": any_of(
-                lambda t, key: 2 * waves(t, key), lambda t, key: waves(t, key) / 2
-            ),
-            "The factor 2/p is missing.": lambda t, key: waves(t, key) * len(t) / 2,
-            "These are waves of a - b.": lambda t, key: turned(waves(turned(t), key)),
-            "The sum over pairs is taken; it is a mean, of p pairs.": lambda t, key: (
-                len(t) * waves(t, key)
-            ),
-            "Only one of the key frequencies is taken.": any_of(
-                lambda t, key: waves(t, key[:1]), lambda t, key: waves(t, key[-1:])
-            ),
+            )
         },
     ),
     Function(
         "two_losses",
-        right=losses(),
+        right=lambda table, key, trained: both(table, key, ~trained, trained),
         cases={
-            "restricted: the constant and the waves alone, on unseen pairs; excluded: all but the "
-            "waves, on train pairs": [
-                Ask(
-                    lambda d: trained_pairs(d, 5, [2]),
-                    "Restricted: the mean of every class plus the key waves, on pairs that were "
-                    "not trained on. Excluded: the table minus the waves, on those that were.",
-                ),
-                Ask(lambda d: trained_pairs(d, 7, [1, 3]), "Seven numbers, two frequencies."),
-            ]
+            "restricted: each class's mean and the waves; excluded: the table less the waves": each(
+                lambda d: some_trained(d, 5, [2]),
+                lambda d: some_trained(d, 7, [1, 3]),
+                cause="Restricted: on unseen pairs. Excluded: on trained pairs.",
+            )
         },
         mistakes={
-            "Restricted: the constant is missing, a class may be likelier in all pairs; "
-            "or it is one for all classes, which does nothing.": any_of(
-                losses(restricted=lambda t, w: w), losses(restricted=lambda t, w: w + t.mean())
+            "Restricted: add the constant, one number for each class.": lambda t, key, on: both(
+                t, key, ~on, on, constant=0
             ),
-            "Restricted: it is taken on other pairs than the unseen ones.": any_of(
-                losses(unseen=lambda trained: trained), losses(unseen=everything)
+            "Restricted comes first, on unseen pairs; then excluded, on trained ones.": any_of(
+                lambda t, key, on: both(t, key, on, ~on),
+                lambda t, key, on: both(t, key, on, on),
+                lambda t, key, on: both(t, key, ~on, ~on),
+                lambda t, key, on: both(t, key, ~on, on)[::-1],
             ),
-            "Restricted: these are the logits as they are.": losses(restricted=lambda t, w: t),
-            "Excluded and restricted are exchanged.": lambda *given: losses()(*given)[::-1],
-            "Excluded: it is taken on other pairs than the trained ones.": any_of(
-                losses(seen=lambda trained: ~trained), losses(seen=everything)
-            ),
-            "Excluded: the constant is taken away, too; only the waves are.": losses(
-                excluded=lambda t, w: t - w - t.mean(dim=(0, 1))
-            ),
-            "Excluded: these are the logits as they are.": losses(excluded=lambda t, w: t),
         },
     ),
     hints=(
@@ -238,54 +148,18 @@ def adder(p, frequencies):
     """Logits made of waves of a + b - c, by frequency and height."""
     number = torch.arange(p, dtype=torch.float64)
     angle = 2 * math.pi / p * (number[:, None, None] + number[:, None] - number)
-    heights = frequencies.items()
-    return torch.stack([height * torch.cos(k * angle) for k, height in heights]).sum(0)
-
-
-def keys(table):
-    """The key frequencies by the rule of lesson 09, 90 % of the power, of a table as it is.
-
-    On purpose without the centring that ``logit_table`` does: it would see through a disguise.
-    """
-    return key_frequencies(sum_power(table[None]))[0].nonzero().flatten().tolist()
+    return sum(height * torch.cos(k * angle) for k, height in frequencies.items())
 
 
 def is_disguised(given, table, k):
-    array = as_array(given)
-    require(array is not None, "The answer is to be a table of logits [a, b, class].", given)
-    made = torch.as_tensor(array).double()
-    require(
-        made.shape == table.shape,
-        f"The table has shape {tuple(made.shape)}; as before it is {tuple(table.shape)}.",
-    )
-    require(made.isfinite().all(), "There is a nan or an infinity in the table.")
+    shape = tuple(table.shape)
+    made = torch.from_numpy(numbers(given, shape, f"A table of shape {shape} is asked for."))
     same = torch.allclose(made.log_softmax(dim=2), table.log_softmax(dim=2), atol=1e-4)
-    require(
-        same,
-        "The answers are the same, but not how sure they are: the softmax has changed. Add the "
-        "same number to all classes of a pair."
-        if bool((made.argmax(dim=2) == table.argmax(dim=2)).all())
-        else "The answers have changed. Add the same number to all classes of a pair; a wave of "
-        "a + b - c gives every class another one.",
-    )
-    found = keys(made)
-    require(
-        found != keys(table),
-        "The key frequencies are what they were: is the wave too small, or a constant?",
-        found,
-        f"[{k}]",
-    )
-    require(
-        found == [k],
-        "k is not the only key frequency. Is the wave large enough, also where the logits are "
-        "large? Is it a wave of a + b, with the frequency k?",
-        found,
-        f"[{k}]",
-    )
-
-
-def centred(table):
-    return table - table.mean(dim=2, keepdim=True)
+    require(same, "The softmax has changed. Add the same number to all classes of a pair.")
+    # Without the centring of `logit_table`, which would see through a disguise.
+    found = key_frequencies(sum_power(made[None]))[0].nonzero().flatten().tolist()
+    cause = "Is the wave large enough, also where the logits are large? Is it a wave of a + b?"
+    require(found == [k], f"k is not the only key frequency. {cause}", found, f"[{k}]")
 
 
 ex_9_3 = Exercise(
@@ -294,37 +168,29 @@ ex_9_3 = Exercise(
         "in_disguise",
         judge=is_disguised,
         cases={
-            "in disguise every answer is the same, and as sure, and the only key frequency is k": [
-                Ask((adder(7, {1: 3.0, 2: 2.0}), 3)),
-                Ask((adder(5, {2: 4.0}), 1)),
-                Ask((adder(11, {1: 9.0, 3: 9.0, 4: 9.0}), 5)),
-                Ask((adder(7, {3: 1000.0}), 2)),
-                Ask((1000 * adder(7, {1: 3.0}) - 3000, 3)),
-            ]
+            "every answer is the same, and as sure, and the only key frequency is k": each(
+                (adder(7, {1: 3.0, 2: 2.0}), 3),
+                (adder(5, {2: 4.0}), 1),
+                (adder(11, {1: 9.0, 3: 9.0, 4: 9.0}), 5),
+                (1000 * adder(7, {1: 3.0}) - 3000, 3),
+            )
         },
     ),
     Function(
         "without_disguise",
-        right=centred,
+        right=lambda table: table - table.mean(dim=2, keepdim=True),
         cases={
             "the cure has the same softmax and the least power": Ask(
                 lambda d: (d.numbers(3, 3, 4) + d.numbers(3, 3, 1),),
-                "From the logits of each pair take the number that leaves the least sum of "
-                "squares: their mean.",
+                "From the logits of a pair take the number that leaves the least sum of squares.",
             )
         },
         mistakes={
-            "The mean over the pairs is taken away; that changes how likely a class is. Take the "
-            "mean over the classes, pair by pair.": lambda t: t - t.mean(dim=(0, 1)),
-            "One mean for the whole table; take one for every pair.": lambda t: t - t.mean(),
-            "The largest logit is taken away: the softmax is the same, the power is not the "
-            "least.": lambda t: t - t.amax(dim=2, keepdim=True),
-            "The log softmax is the same softmax, and not the least power.": lambda t: (
-                t.log_softmax(2)
+            "Take the mean over the classes, pair by pair.": any_of(
+                lambda t: t - t.mean(dim=(0, 1)), lambda t: t - t.mean()
             ),
-            "This is the softmax itself; the logits are asked for.": lambda t: t.softmax(dim=2),
-            "It is divided by its length; only a number for each pair may be taken away.": (
-                lambda t: centred(t) / centred(t).norm()
+            "The softmax is the same, and the power is not the least.": any_of(
+                lambda t: t - t.amax(dim=2, keepdim=True), lambda t: t.log_softmax(dim=2)
             ),
         },
     ),
@@ -343,37 +209,17 @@ ex_9_3 = Exercise(
 # --- 9.4 a small study: an accident of what? ----------------------------------------------
 
 
-def key_set(power, share, order=sorted, first=1, more=0, strict=False):
-    """The fewest frequencies, with a slip on request."""
-    ranked = (first + np.argsort(-power[first:])).tolist()
-    total, found = power[first:].sum(), []
-    while ranked and (
-        power[found].sum() < share * total or (strict and power[found].sum() == share * total)
-    ):
-        found.append(ranked.pop(0))
-    return order(found + ranked[: max(more, 0)] if more >= 0 else found[:more])
+def key_set(power, share):
+    order = 1 + np.argsort(-power[1:])
+    return sorted(order[: 1 + np.sum(power[order].cumsum() < share * power[1:].sum())])
 
 
-def overlap(
-    pairs=lambda sets: combinations(sets, 2),
-    divide=True,
-    chance=lambda a, b, n: len(a) * len(b) / n,
-    common=lambda a, b: len({*a} & {*b}),
-):
-    """Both means, over other pairs, as sums, or with another chance or overlap."""
-
-    def answer(sets, n):
-        couples = list(pairs(sets))
-        shared = sum(common(a, b) for a, b in couples)
-        luck = sum(chance(a, b, n) for a, b in couples)
-        over = len(couples) if divide else 1
-        return shared / over, luck / over
-
-    return answer
+def shared(sets, n):
+    pairs = combinations(map(set, sets), 2)
+    return np.mean([(len(one & other), len(one) * len(other) / n) for one, other in pairs], axis=0)
 
 
 POWER = np.array([50.0, 4.0, 1.0, 10.0, 5.0])
-SETS = [[1, 2, 3, 4], [4, 5], [1, 4, 6]]
 
 ex_9_4 = Exercise(
     "ex_9_4",
@@ -381,76 +227,24 @@ ex_9_4 = Exercise(
         "key_set",
         right=key_set,
         cases={
-            "the fewest frequencies that hold the share, never the constant": [
+            "the fewest frequencies that hold the share, ascending; the constant does not count": [
                 Ask((POWER, 0.4), "10 of 20 are more than 40 % already: frequency 3 alone."),
                 Ask((POWER, 0.9), "10, 5 and 4 of 20 are 95 %; without the 4 it would be 75 %."),
                 Ask((POWER, 0.75), "10 and 5 of 20 are 75 %, which is enough."),
                 Ask((POWER, 0.97), "All four are needed for more than 95 %."),
-                Ask(
-                    lambda d: (d.above(9).square().double().numpy(), d.one(0.5, 0.9)),
-                    "Largest first, until they hold the share.",
-                ),
+                Ask(lambda d: (d.above(9).double().numpy(), d.one(0.5, 0.9)), "Largest first."),
             ]
-        },
-        mistakes={
-            "The constant, frequency 0, is among them: it is no wave.": lambda p, s: key_set(
-                p, s, first=0
-            ),
-            "Frequencies are counted from 0, the constant's: these are one too small.": (
-                lambda p, s: [k - 1 for k in key_set(p, s)]
-            ),
-            "They are in the order of their power; ascending, please.": lambda p, s: key_set(
-                p, s, list
-            ),
-            "One too few: together they hold less than the share.": lambda p, s: key_set(
-                p, s, more=-1
-            ),
-            "All are there. Does the power of the constant count in what the share is of?": (
-                lambda p, s: list(range(1, len(p)))
-            ),
-            "These have at least a share of the largest; the share is of all power.": (
-                lambda p, s: [k for k in range(1, len(p)) if p[k] >= s * p[1:].max()]
-            ),
-            "Exactly the share is enough.": lambda p, s: key_set(p, s, strict=True),
-            "One too many: stop as soon as the share is reached.": lambda p, s: key_set(
-                p, s, more=1
-            ),
         },
     ),
     Function(
         "shared",
-        right=overlap(),
+        right=shared,
         cases={
-            "shared: the mean over all pairs of sets, beside what chance gives": [
-                Ask(
-                    ([[1, 2, 3], [2, 3]], 10),
-                    "2 and 3 are shared. By chance: each of 2 frequencies is among 3 of 10 with "
-                    "the chance 0.3.",
-                ),
-                Ask((SETS, 8), "Three pairs: they share 1, 2 and 1. By chance 1, 1.5 and 0.75."),
-                Ask(([*SETS, [2, 6, 7, 1]], 9), "Four sets make six pairs."),
+            "the mean over all pairs of what two sets share, then what they share by chance": [
+                Ask(([[1, 2, 3], [2, 3]], 10), "2 and 3 are shared; by chance 2 x 3 / 10."),
+                Ask(([[1, 2, 3, 4], [4, 5], [1, 4, 6]], 8), "1, 2 and 1; 1, 1.5 and 0.75."),
+                Ask(([[1, 2, 3, 4], [4, 5], [1, 4, 6], [2, 6, 7, 1]], 9), "There are six pairs."),
             ]
-        },
-        mistakes={
-            "The share of the union came out; count what is shared.": overlap(
-                common=lambda a, b: len({*a} & {*b}) / len({*a} | {*b})
-            ),
-            "The two numbers are exchanged: what is shared comes first.": lambda sets, n: overlap()(
-                sets, n
-            )[::-1],
-            "Chance: size times size over n.": overlap(chance=lambda a, b, n: len(a) * len(b)),
-            "Only neighbours are compared; every pair counts, the first with the last, too.": (
-                overlap(pairwise)
-            ),
-            "This is a sum; take the mean over the pairs.": overlap(divide=False),
-            "What *all* have in common is not what two of them share.": lambda sets, n: (
-                float(len(set.intersection(*map(set, sets)))),
-                overlap()(sets, n)[1],
-            ),
-            "A set is compared with itself, too.": any_of(
-                overlap(lambda sets: [(a, b) for a in sets for b in sets]),
-                overlap(lambda sets: [(a, b) for i, a in enumerate(sets) for b in sets[i:]]),
-            ),
         },
     ),
     hints=(
@@ -467,27 +261,21 @@ ex_9_4 = Exercise(
 # --- 9.5 why more than one? ---------------------------------------------------------------
 
 
-def ahead(p, frequencies, offsets=None):
-    """By how much the right class is ahead of the best of those that are so far off."""
-    d = np.arange(1, p) if offsets is None else np.array(offsets)
-    return (1 - np.cos(2 * np.pi * np.outer(frequencies, d) / p)).sum(axis=0).min()
+def each_lead(p, frequencies):
+    """By how much the right class is ahead of each wrong one."""
+    return (1 - np.cos(2 * np.pi * np.outer(frequencies, np.arange(1, p)) / p)).sum(axis=0)
+
+
+def lead(p, frequencies):
+    return each_lead(p, frequencies).min()
 
 
 def are_the_best(given, p, m):
-    asked = f"A list of {m} frequenc{'y' if m == 1 else 'ies'} is asked for."
-    chosen = [int(k) for k in numbers(given, [m], asked)]
-    require(
-        len({*chosen}) == m and all(1 <= k <= p // 2 for k in chosen),
-        f"They are to be different, and from 1 to {p // 2}.",
-        given,
-    )
-    most = max(ahead(p, rest) for rest in combinations(range(1, p // 2 + 1), m))
-    found = ahead(p, chosen)
-    cause = "There are frequencies with a larger lead: try them all, or all with 1 among them."
-    if chosen == list(range(1, m + 1)):
-        cause = (
-            "Neighbouring low frequencies are all near 1 for the same wrong class, the next one."
-        )
+    asked = f"{m} different whole numbers from 1 to {p // 2} are asked for."
+    chosen = numbers(given, [m], asked).tolist()
+    require(len({*chosen} & {*range(1, p // 2 + 1)}) == m, asked, given)
+    found, most = lead(p, chosen), max(lead(p, k) for k in combinations(range(1, p // 2 + 1), m))
+    cause = "Other frequencies have a larger lead: try them all, or all with 1 among them."
     require(found >= most - 1e-9, cause, found, f"a lead of {most:.4g}")
 
 
@@ -495,45 +283,35 @@ ex_9_5 = Exercise(
     "ex_9_5",
     Function(
         "lead",
-        right=ahead,
+        right=lead,
         cases={
             "it is the least sum of 1 - cos over all wrong classes": [
                 Ask((7, [1]), "With one frequency it is 1 - cos(2 pi / p)."),
                 Ask((11, [2, 5]), "Two waves: the wrong class that both nearly take for right."),
-                Ask((13, [1, 3, 4]), "Three waves."),
-                Ask(
-                    (23, [7, 11]), "The best wrong class need not be a neighbour of the right one."
-                ),
+                Ask((23, [7, 11]), "The best wrong class need not be a neighbour of the right."),
             ]
         },
         mistakes={
-            "The right class itself is among those that it is compared with: the lead is not 0.": (
-                lambda p, key: 0.0
+            "The right class itself is among those that it is compared with.": lambda p, key: 0.0,
+            "Add the waves up before you look for the least lead.": any_of(
+                lambda p, key: min(lead(p, [k]) for k in key),
+                lambda p, key: sum(lead(p, [k]) for k in key),
             ),
-            "Only the neighbours of the right class are looked at.": lambda p, key: ahead(
-                p, key, [1]
+            "This is how far the *worst* wrong class is behind.": lambda p, key: each_lead(
+                p, key
+            ).max(),
+            "This is the best wrong logit itself; take it from the right one.": lambda p, key: (
+                len(key) - lead(p, key)
             ),
-            "The least lead of any single wave came out; the waves add up first.": any_of(
-                lambda p, key: min(ahead(p, [k]) for k in key),
-                lambda p, key: sum(ahead(p, [k]) for k in key),
-            ),
-            "This is the mean over the waves; their logits are added.": lambda p, key: (
-                ahead(p, key) / len(key)
-            ),
-            "This is how far the *worst* wrong class is behind.": lambda p, key: (
-                (1 - np.cos(2 * np.pi * np.outer(key, np.arange(1, p)) / p)).sum(axis=0).max()
-            ),
-            "This is the best wrong logit itself; take it from the right one, which is the number "
-            "of waves.": lambda p, key: len(key) - ahead(p, key),
         },
     ),
     Function(
         "best_frequencies",
         judge=are_the_best,
         cases={
-            "no other frequencies have a larger lead": [
-                Ask((p, m)) for p, m in ((7, 1), (7, 2), (13, 2), (17, 3), (23, 2), (23, 3))
-            ]
+            "no other frequencies have a larger lead": each(
+                (7, 1), (7, 2), (13, 2), (17, 3), (23, 2)
+            )
         },
     ),
     hints=(

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from grokkit.classroom.checks.exercise import Ask, Exercise, Function
+from grokkit.classroom.checks.exercise import Ask, Exercise, Function, each
 from grokkit.classroom.checks.expect import any_of, as_array, require
 from grokkit.diagnostics.uniformity import logarithm_order
 
@@ -13,22 +13,12 @@ from grokkit.diagnostics.uniformity import logarithm_order
 
 def apart(walk):
     """The distance of any two places."""
-    return torch.linalg.vector_norm(walk[:, None] - walk, dim=2)
+    return (walk[:, None] - walk).norm(dim=2)
 
 
-def ahead(walk, step, home=True):
-    """The distance of each place and the one some steps ahead; with those that come home."""
-    found = torch.linalg.vector_norm(difference(walk, step), dim=1)
-    return found if home else found[: len(walk) - step]
-
-
-def usual(walk):
-    """The mean distance of different places."""
-    return apart(walk).sum() / (len(walk) * (len(walk) - 1))
-
-
-def difference(walk, step):
-    return walk.roll(-step, 0) - walk
+def ahead(walk, step):
+    """The distance of each place and the one some steps ahead."""
+    return (walk.roll(-step, 0) - walk).norm(dim=1)
 
 
 def med(walk, step):
@@ -36,7 +26,7 @@ def med(walk, step):
 
 
 def relative(walk, step):
-    return med(walk, step) / usual(walk)
+    return med(walk, step) * len(walk) * (len(walk) - 1) / apart(walk).sum()
 
 
 def circle(p, k, radius=1.0):
@@ -51,39 +41,24 @@ ex_12_1 = Exercise(
         "med",
         right=med,
         cases={
-            "MED is the mean distance to the next place, the way home included": Ask(
-                lambda d: (d.numbers(5, 3), 1),
-                "Five places: five distances, the last of them from place 4 home to place 0.",
+            "the mean distance to the next place; the last has its next in the first": Ask(
+                lambda d: (d.numbers(5, 3), 1), "Five places have five distances."
             ),
             "with a step the neighbour is some places ahead": Ask(
-                lambda d: (d.numbers(7, 3), 3),
-                "The neighbour of place i is place (i + 3) modulo 7.",
+                lambda d: (d.numbers(7, 3), 3), "The neighbour of place i is place (i + 3) % 7."
             ),
         },
         mistakes={
             "The way home, from the last places to the first, is missing.": any_of(
-                lambda w, s: ahead(w, s, home=False).mean(),
-                lambda w, s: ahead(w, s, home=False).sum() / len(w),
+                lambda w, s: ahead(w, s)[:-s].mean(), lambda w, s: ahead(w, s)[:-s].sum() / len(w)
             ),
-            "This is the sum of the distances, not their mean.": lambda w, s: ahead(w, s).sum(),
-            "These are squared distances: the root is missing.": lambda w, s: (
-                ahead(w, s).square().mean()
+            "These are squared distances, or the root of their mean.": any_of(
+                lambda w, s: ahead(w, s).square().mean(),
+                lambda w, s: ahead(w, s).square().mean().sqrt(),
             ),
-            "This is the root of the mean square; asked for is the mean distance.": lambda w, s: (
-                ahead(w, s).square().mean().sqrt()
-            ),
-            "These are sums of absolute differences; the distance is the root of the sum of "
-            "squares.": lambda w, s: difference(w, s).abs().sum(dim=1).mean(),
-            "This is the length of one vector made of all differences; each place has a length of "
-            "its own, and you want their mean.": any_of(
-                lambda w, s: difference(w, s).norm(), lambda w, s: difference(w, s).norm() / len(w)
-            ),
-            "The walk runs along the dimensions; it is to run along the places.": lambda w, s: med(
-                w.T, s
-            ),
-            "The step is not used: this is step 1.": lambda w, s: med(w, 1),
-            "Only every third place is counted; each place has a neighbour three ahead.": any_of(
-                lambda w, s: med(w[::s], 1), lambda w, s: ahead(w, s)[::s].mean()
+            "Each place has a distance of its own, and you want their mean.": any_of(
+                lambda w, s: (w.roll(-s, 0) - w).norm(),
+                lambda w, s: (w.roll(-s, 0) - w).norm() / len(w),
             ),
         },
     ),
@@ -91,30 +66,22 @@ ex_12_1 = Exercise(
         "relative_med",
         right=relative,
         cases={
-            "relative MED is over the mean distance of all different places": Ask(
-                lambda d: (d.numbers(5, 3) + 1, 2),
-                "Over the mean of the 5 x 4 distances between different places.",
+            "over the mean distance of all pairs of different places": Ask(
+                lambda d: (d.numbers(5, 3) + 1, 2), "There are 5 x 4 such pairs, and a step of 2."
             ),
             "it does not depend on the size": Ask(
                 lambda d: (1e-4 * d.numbers(7, 2), 1),
-                "This is a small walk. Both distances shrink alike, so their ratio is that of a "
-                "large one: is something added below the line?",
+                "Both distances are small here: is something added below the line?",
                 atol=1e-6,
             ),
         },
         mistakes={
-            "The n distances of a place to itself are counted, too; they are 0.": lambda w, s: (
+            "The n distances of a place to itself are counted, too.": lambda w, s: (
                 med(w, s) / apart(w).mean()
             ),
-            "This is upside down.": lambda w, s: 1 / relative(w, s),
-            "It is not divided by anything.": med,
-            "It is divided by the distance from the middle; divide by that of pairs.": (
-                lambda w, s: med(w, s) / (w - w.mean(dim=0)).norm(dim=1).mean()
+            "Divide by the mean distance of pairs.": any_of(
+                med, lambda w, s: med(w, s) / w.norm(dim=1).mean()
             ),
-            "It is divided by the mean length of the embeddings, which depends on where 0 is.": (
-                lambda w, s: med(w, s) / w.norm(dim=1).mean()
-            ),
-            "The step is not used: this is step 1.": lambda w, s: relative(w, 1),
         },
     ),
     hints=(
@@ -135,10 +102,6 @@ def among(pairs, others):
     return (pairs[:, None] == others).all(dim=2).any(dim=1)
 
 
-def half(hole, train):
-    return among(hole.flip(1), train)
-
-
 HOLE = torch.tensor([[0, 1], [2, 3], [0, 3], [0, 0], [1, 4], [0, 2], [1, 0]])
 TRAIN = torch.tensor([[3, 0], [4, 2], [4, 1], [2, 3], [0, 3], [2, 4], [5, 5]])
 
@@ -146,44 +109,23 @@ ex_12_2 = Exercise(
     "ex_12_2",
     Function(
         "half_answered",
-        right=half,
+        right=lambda hole, train: among(hole.flip(1), train),
         cases={
-            "a pair is half-answered if its own mirror image is trained on": Ask(
-                (HOLE, TRAIN),
-                "Look for (j, i) of each pair among the train pairs. Pair (0, 3) has its mirror "
-                "image (3, 0) there, (1, 4) has (4, 1).",
-            ),
-            "a number alone is no pair": [
-                Ask(
-                    (
-                        torch.tensor([[0, 5], [1, 6], [0, 6]]),
-                        torch.tensor([[5, 2], [6, 1], [3, 0], [6, 6]]),
-                    ),
-                    "Of these only (1, 6) has its mirror image (6, 1) in train: both numbers must "
-                    "be those of one and the same pair.",
-                ),
-                Ask(lambda d: (d.whole(0, 4, 6, 2), d.whole(0, 4, 9, 2)), "Both numbers count."),
+            "a pair is half-answered if its own mirror image is trained on": [
+                Ask((HOLE, TRAIN), "Of (0, 3) and (1, 4) it is, and of no other pair here."),
+                Ask(lambda d: (d.whole(0, 4, 6, 2), d.whole(0, 4, 9, 2)), "Look (j, i) up."),
             ],
         },
         mistakes={
-            "The pair itself is looked for; its mirror image is (j, i).": among,
-            "The pair and its mirror image are both looked for; only the mirror image counts.": (
-                lambda h, t: among(h, t) | half(h, t)
+            "The mirror image of (i, j) is (j, i), and it alone counts.": any_of(
+                among, lambda h, t: among(h, t) | among(h.flip(1), t)
             ),
-            "It is asked which *train* pairs have their mirror image in the hole.": lambda h, t: (
-                half(t, h)
+            "True is to say that the mirror image is trained on.": lambda h, t: (
+                ~among(h.flip(1), t)
             ),
-            "The answer is turned round: True where the mirror image is trained on.": (
-                lambda h, t: ~half(h, t)
-            ),
-            "The two numbers are looked for apart; they must stand in one and the same pair.": (
-                any_of(
-                    lambda h, t: torch.isin(h[:, 1], t[:, 0]) & torch.isin(h[:, 0], t[:, 1]),
-                    lambda h, t: torch.isin(h, t).all(dim=1),
-                )
-            ),
-            "This is how many; the answer has one bool for each pair.": any_of(
-                lambda h, t: half(h, t).sum(), lambda h, t: half(h, t).double().mean()
+            "Both numbers must stand in one and the same pair.": any_of(
+                lambda h, t: torch.isin(h[:, 1], t[:, 0]) & torch.isin(h[:, 0], t[:, 1]),
+                lambda h, t: torch.isin(h, t).all(dim=1),
             ),
         },
     ),
@@ -191,38 +133,11 @@ ex_12_2 = Exercise(
         "never_half_answered",
         right=lambda p, kind, edge: (edge + 1) ** 2,
         cases={
-            "of a square none ever is": [
-                Ask(
-                    (p, "square", edge),
-                    f"The numbers up to {edge} are {edge + 1}: {(edge + 1) ** 2} pairs, and every "
-                    "mirror image lies in the square.",
-                )
-                for p, edge in ((11, 4), (7, 2), (5, 0), (6, 5))
-            ],
-            "of a strip its corner": [
-                Ask(
-                    (p, "strip", edge),
-                    "Of a pair (i, j) in the strip the mirror image is (j, i): it lies in the "
-                    "strip if j <= e, too.",
-                )
-                for p, edge in ((11, 4), (7, 2), (6, 5))
-            ],
-        },
-        mistakes={
-            "The edge itself lies inside: i <= e.": any_of(
-                lambda p, kind, e: e**2, lambda p, kind, e: e * p if kind == "strip" else e**2
+            "the mirror image of every pair of a square lies in the square": each(
+                (11, "square", 4), (6, "square", 5), cause="With the edge itself: i <= e."
             ),
-            "The mirror image of a pair in the square lies in the square, and nothing there is "
-            "trained on.": lambda p, kind, e: 0,
-            "Each pair counts, (i, j) and (j, i) both.": lambda p, kind, e: (e + 1) * (e + 2) // 2,
-            "Pairs (i, i) count as well: they are their own mirror image.": lambda p, kind, e: (
-                (e + 1) * e
-            ),
-            "These are all pairs of the strip; the mirror images of most lie outside.": (
-                lambda p, kind, e: (e + 1) * (p if kind == "strip" else e + 1)
-            ),
-            "These are the pairs that *may* be half-answered; asked for are the others.": (
-                lambda p, kind, e: (e + 1) * (p - e - 1) if kind == "strip" else (e + 1) ** 2
+            "the mirror image of (i, j) lies in a strip if j <= e": each(
+                (11, "strip", 4), (6, "strip", 5), cause="With the edge itself: j <= e."
             ),
         },
     ),
@@ -238,25 +153,18 @@ ex_12_2 = Exercise(
 
 # --- 12.3 two lies ------------------------------------------------------------------------
 
-LEAST, ABOVE = 0.8, 1.4
-"""What is asked of relative MED in ex_12_3."""
 
-
-def as_embedding(given, p, width):
+def as_embedding(given, p, most=10_000):
     """An answer as an embedding in float64."""
     array = as_array(given)
-    require(array is not None, "The answer is to be an embedding [number, embed].", given)
-    embedding = torch.as_tensor(array).double()
-    shape = tuple(embedding.shape)
-    require(
-        embedding.ndim == 2 and shape[0] == p and shape[1] == (width or shape[1]) <= 512,
-        f"The embedding has shape {shape}; asked for: {p} numbers in "
-        f"{width or 'up to 512'} dimensions.",
-    )
-    require(embedding.isfinite().all(), "There is a nan or an infinity in the embedding.")
-    alike = apart(embedding) + torch.eye(p) <= 1e-9 * embedding.abs().max()
-    require(not bool(alike.any()), "Two numbers lie in one place: each needs one of its own.")
-    return embedding
+    asked = f"An embedding of {p} numbers in up to {most} dimensions is asked for."
+    fits = array is not None and array.ndim == 2 and len(array) == p and array.shape[1] <= most
+    require(fits, asked, given)
+    made = torch.as_tensor(array).double()
+    require(made.isfinite().all(), "There is a nan or an infinity in the embedding.")
+    alike = apart(made) + torch.eye(p) <= 1e-9 * made.abs().max()
+    require(not alike.any(), "Two numbers lie in one place: each needs one of its own.")
+    return made
 
 
 def all_steps(walk):
@@ -265,42 +173,25 @@ def all_steps(walk):
 
 
 def is_low(given, p, at_most):
-    made = as_embedding(given, p, None)
-    steps = all_steps(made)
-    require(
-        float(steps.min()) >= LEAST,
-        f"Step {1 + int(steps.argmin())} has a relative MED of {float(steps.min()):.2f}: this "
-        "embedding has an order in it. Take one in which all numbers are about equally far from "
-        "each other.",
+    made = as_embedding(given, p, 512)
+    low = (
+        "At some step the relative MED is low: make all numbers about equally far from each other."
     )
-    require(
-        float(med(made, 1)) <= at_most * (1 + 1e-6),
-        f"MED is {float(med(made, 1)):.3g}, to be at most {at_most:g}. There is nothing to be "
-        "arranged: make the embedding smaller.",
-    )
+    require(all_steps(made).min() >= 0.8, low, all_steps(made), "0.8 or more at every step")
+    small = "MED is too large: make the embedding smaller."
+    require(med(made, 1) <= at_most * (1 + 1e-6), small, med(made, 1), f"{at_most:g} or less")
 
 
 def is_even_and_high(given, p):
     made = as_embedding(given, p, 2)
-    radius = torch.linalg.vector_norm(made, dim=1)
-    require(
-        torch.allclose(radius, torch.ones_like(radius), atol=1e-4),
-        "Every number is to lie at distance 1 from 0.",
-        radius,
-    )
+    radius = made.norm(dim=1)
+    require((radius - 1).abs().max() < 1e-4, "Every number is to lie at distance 1 from 0.", radius)
     angle = torch.atan2(made[:, 1], made[:, 0]).sort().values
-    gaps = torch.cat([angle.diff(), (angle[:1] + 2 * math.pi - angle[-1:])])
-    require(
-        torch.allclose(gaps, torch.full_like(gaps, 2 * math.pi / p), atol=1e-4),
-        f"The numbers do not lie evenly: the gaps between them go from {float(gaps.min()):.3f} "
-        f"to {float(gaps.max()):.3f} radians, where each should be 2 pi / {p}.",
-    )
-    high = float(relative(made, 1))
-    require(
-        high > ABOVE,
-        f"Relative MED at step 1 is {high:.2f}, to be above {ABOVE}. Go round more often: at "
-        "which frequency are neighbours furthest from each other?",
-    )
+    gaps = torch.cat([angle, angle[:1] + 2 * math.pi]).diff()
+    even = f"The numbers do not lie evenly: the gaps between them should be 2 pi / {p} radians."
+    require((gaps - 2 * math.pi / p).abs().max() < 1e-4, even, gaps)
+    high = "Go round more often: at which frequency are neighbours furthest from each other?"
+    require(relative(made, 1) > 1.4, high, relative(made, 1), "a relative MED above 1.4")
 
 
 ex_12_3 = Exercise(
@@ -308,12 +199,12 @@ ex_12_3 = Exercise(
     Function(
         "low_and_meaningless",
         judge=is_low,
-        cases={"a low MED without structure": [Ask((7, 0.5)), Ask((23, 1e-3)), Ask((47, 1e-6))]},
+        cases={"a low MED without structure": each((7, 0.5), (23, 1e-3), (47, 1e-6))},
     ),
     Function(
         "even_and_high",
         judge=is_even_and_high,
-        cases={"a perfect circle with a high MED": [Ask((p,)) for p in (11, 23, 47)]},
+        cases={"a perfect circle with a high MED": each((11,), (23,), (47,))},
     ),
     hints=(
         "MED shrinks with the embedding, relative MED does not. So: any embedding in which all "
@@ -329,29 +220,9 @@ ex_12_3 = Exercise(
 # --- 12.4 a small study: a fair null ------------------------------------------------------
 
 
-def powers(g, p):
-    return [pow(g, e, p) for e in range(p - 1)]
-
-
-def roots(p):
-    """The numbers whose powers are all of 1..p-1."""
-    return [g for g in range(2, p) if len(set(powers(g, p))) == p - 1]
-
-
-def visiting(n):
-    return [s for s in range(1, n // 2 + 1) if math.gcd(s, n) == 1]
-
-
-def best(walk, of=relative, steps=visiting):
-    return min(float(of(walk, s)) for s in steps(len(walk)))
-
-
-def best_null(walk, orders):
-    return [best(walk[order]) for order in orders]
-
-
-def shuffles(d, n):
-    return d.numbers(n, 3), torch.stack([d.order(n) for _ in range(4)])
+def best(walk):
+    n = len(walk)
+    return min(relative(walk, s) for s in range(1, n // 2 + 1) if math.gcd(s, n) == 1)
 
 
 def near_circle(d, p, k, more=0.0):
@@ -364,97 +235,48 @@ ex_12_4 = Exercise(
         "log_walk",
         right=logarithm_order,
         cases={
-            "the walk takes the powers of the least root": [
-                Ask(
-                    (p,),
-                    f"Modulo {p} the least number whose powers are all of 1..{p - 1} is "
-                    f"{roots(p)[0]}. The walk begins with 1, {roots(p)[0]}.",
-                )
-                for p in (3, 7, 17, 23)
+            "1, g, g^2, ..., with the least g whose powers are all of 1..p-1": [
+                Ask((7,), "The powers of 2 are 1, 2, 4; those of 3 are all."),
+                Ask((3,), "The powers of 2 are 1 and 2."),
+                Ask((17,), "Of 17 it is 3, too."),
+                Ask((23,), "Of 23 it is 5."),
             ]
         },
         mistakes={
-            "The powers of 2 do not reach all numbers modulo every prime.": lambda p: powers(2, p),
-            "The walk begins with g; it is to begin with 1, the power 0.": lambda p: (
-                logarithm_order(p).roll(-1)
+            "The walk begins with 1, the power 0.": lambda p: logarithm_order(p).roll(-1),
+            "Asked for are the numbers in the order of their logarithm, not the logarithms.": (
+                lambda p: logarithm_order(p).argsort()
             ),
-            "1 comes twice: there are p - 1 powers, from 0 to p - 2.": lambda p: [
-                *powers(roots(p)[0], p),
-                1,
-            ],
-            "0 is no power of g, and has no logarithm: leave it out.": lambda p: [
-                0,
-                *powers(roots(p)[0], p),
-            ],
-            "This is the logarithm of every number; asked for are the numbers in the order of "
-            "their logarithm.": lambda p: logarithm_order(p).argsort(),
-            "This root is one, but not the least.": lambda p: powers(roots(p)[-1], p),
         },
     ),
     Function(
         "best",
         right=best,
         cases={
-            "the best step of a circle is found": Ask(
-                lambda d: (near_circle(d, 11, 4),),
-                "A circle of frequency 4 on 11 places: the neighbours are 3 apart, for 3 x 4 = 1 "
-                "modulo 11.",
-            ),
-            "steps that miss places do not count, and n // 2 does": [
-                Ask(
-                    # Four places ahead lies the nearest.
-                    lambda d: (near_circle(d, 8, 2, 0.3),),
-                    "Eight places: of the steps 1 to 4 only 1 and 3 visit all of them.",
-                ),
-                Ask(
-                    # The inverse of 2 modulo 7 is 4, that is, 3 the other way.
-                    lambda d: (near_circle(d, 7, 2),),
-                    "Seven places: steps 1, 2 and 3 = 7 // 2.",
-                ),
-                Ask(lambda d: (near_circle(d, 7, 1),), "Seven places, and step 1 is the best."),
+            "the least relative MED of the steps up to n // 2 that visit all places": [
+                Ask(lambda d: (near_circle(d, 11, 4),), "On 11 places the best step is 3."),
+                Ask(lambda d: (near_circle(d, 8, 2, 0.3),), "On 8 places steps 2 and 4 miss some."),
+                Ask(lambda d: (near_circle(d, 7, 2),), "On 7 places step 3 = 7 // 2 is the best."),
+                Ask(lambda d: (near_circle(d, 7, 1),), "Here step 1 is the best."),
             ],
-        },
-        mistakes={
-            "Step n // 2 is missing.": lambda w: best(
-                w, steps=lambda n: [s for s in visiting(n) if s != n // 2] or [1]
-            ),
-            "This is step 1, not the best.": lambda w: relative(w, 1),
-            "This is the step itself; asked for is its relative MED.": lambda w: min(
-                visiting(len(w)), key=lambda s: float(relative(w, s))
-            ),
-            "This is the largest; the least is asked for.": lambda w: max(
-                float(relative(w, s)) for s in visiting(len(w))
-            ),
-            "This is MED; it is to be relative to the mean distance of all pairs.": lambda w: best(
-                w, med
-            ),
-            "Steps 2 and 4 come home before they have been everywhere; those that have a factor in "
-            "common with n do not count.": lambda w: float(all_steps(w).min()),
         },
     ),
     Function(
         "fair_null",
-        right=lambda walk, orders: min(best_null(walk, orders)),
+        right=lambda walk, orders: min(best(walk[order]) for order in orders),
         cases={
-            "the null does all that was done to the walk": Ask(
-                lambda d: shuffles(d, 7),
-                "For each order: shuffle, then the best over all steps. Of these the least.",
+            "shuffle by each order, take the best of all steps; of these the least": Ask(
+                lambda d: (d.numbers(7, 3), torch.stack([d.order(7) for _ in range(4)]))
             )
         },
         mistakes={
-            "This null looks at step 1 only: the walk was allowed to choose its step, so the null "
-            "must be, too.": any_of(
-                lambda w, orders: min(relative(w[order], 1) for order in orders),
-                lambda w, orders: sum(relative(w[order], 1) for order in orders) / len(orders),
+            "The walk was allowed to choose its step, so the null must be, too.": (
+                lambda w, orders: min(relative(w[order], 1) for order in orders)
             ),
-            "This is the mean over the orders; the least is asked for.": lambda w, orders: (
-                sum(best_null(w, orders)) / len(orders)
+            "This is the mean, or the largest; the least is asked for.": any_of(
+                lambda w, orders: sum(best(w[order]) for order in orders) / len(orders),
+                lambda w, orders: max(best(w[order]) for order in orders),
             ),
-            "This is the largest over the orders; the least is asked for.": lambda w, orders: max(
-                best_null(w, orders)
-            ),
-            "This is one for each order; asked for is the least of them.": best_null,
-            "The walk is not shuffled.": lambda w, orders: best(w),
         },
     ),
     hints=(
@@ -471,32 +293,13 @@ ex_12_4 = Exercise(
 
 
 def is_nearer_without_order(given, embedding):
-    array = as_array(given)
-    require(
-        array is not None and array.ndim == 2 and len(array) == len(embedding),
-        f"An embedding of {len(embedding)} numbers is asked for, [number, embed].",
-        given,
-    )
-    made, before = torch.as_tensor(array).double(), apart(embedding.double())
-    require(made.isfinite().all(), "There is a nan or an infinity in the embedding.", given)
-    now, others = apart(made), ~torch.eye(len(made), dtype=torch.bool)
-    require(bool((now[others] > 0).all()), "Two numbers lie in one place.", given)
+    made, others = as_embedding(given, len(embedding)), torch.eye(len(embedding)) == 0
+    order = "An order is left, as it is in anything made smaller. When are all steps at 1?"
     steps = all_steps(made)
-    cause = "An order is left."
-    if torch.allclose(steps, all_steps(embedding.double()), atol=0.01):
-        cause = "To make it smaller changes no ratio: the order of before is still there."
-    require(
-        bool((steps - 1).abs().max() < 0.01),
-        f"{cause} When is the relative MED 1 at *every* step? If all distances are alike.",
-        steps,
-        "1 at every step",
-    )
-    require(
-        bool((now[others] < before[others]).all()),
-        "Two numbers are no nearer than before. The nearest two decide how small it must be.",
-        float((now[others] / before[others]).max()),
-        "every distance below what it was",
-    )
+    require((steps - 1).abs().max() < 0.01, order, steps, "1 at every step")
+    far = "Two numbers are no nearer than before. The nearest two say how small it must be."
+    ratio = (apart(made) / apart(embedding.double()))[others].max()
+    require(ratio < 1, far, ratio, "every distance below what it was")
 
 
 ex_12_5 = Exercise(
@@ -505,12 +308,12 @@ ex_12_5 = Exercise(
         "nearer_without_order",
         judge=is_nearer_without_order,
         cases={
-            "every two numbers are nearer, and no step is better than another": [
-                Ask((circle(7, 1),)),
-                Ask(lambda d: (d.numbers(11, 3),)),
-                Ask(lambda d: (100 * d.numbers(5, 2),)),
-                Ask((torch.tensor([[0.0], [1e-3], [2.0], [5.0], [9.0]]),)),
-            ]
+            "every two numbers are nearer, and no step is better than another": each(
+                (circle(7, 1),),
+                lambda d: (d.numbers(11, 3),),
+                lambda d: (100 * d.numbers(5, 2),),
+                (torch.tensor([[0.0], [1e-3], [2.0], [5.0], [9.0]]),),
+            )
         },
     ),
     hints=(

@@ -37,7 +37,7 @@ from grokkit.classroom.checks.learner import Call, LearnerError, Recorded, of_le
 from grokkit.classroom.checks.outcome import CheckFailed, Result, mode
 from grokkit.classroom.checks.shown import Hints, Solution
 
-Judge = Callable[..., None]
+Judge = Callable[..., Any]
 """Given what came back and the inputs, it raises :class:`~grokkit.classroom.checks.expect.Wrong`
 (by ``require`` or ``expect``) if something is wrong."""
 
@@ -71,6 +71,42 @@ class Ask:
     judge: Judge | None = None
     rtol: float = RTOL
     atol: float | None = None
+
+
+def each(*inputs: Any, cause: str = "", **how: Any) -> list[Ask]:
+    """One question for each of several inputs, with one cause for all.
+
+    Args:
+        inputs: see :class:`Ask`.
+        cause: of each.
+        how: what else is said of each :class:`Ask`.
+    """
+    return [Ask(one, cause, **how) for one in inputs]
+
+
+def but(right: Callable[..., Any], **parts: Any) -> Callable[..., Any]:
+    """The right answer but for some of its parts: a mistake.
+
+    Args:
+        right: gives the right answer; its keyword arguments are the parts that it is made of.
+        parts: what stands in their places.
+    """
+    return partial(right, **parts)
+
+
+def mistaken(right: Callable[..., Any], **tables: Mapping[str, Any]) -> dict[str, Any]:
+    """Mistakes made by putting each entry of a table into the place of one part.
+
+    Args:
+        right: see :func:`but`.
+        tables: by the name of the part, what some put in its place, by the sentence that says so.
+    """
+    made: dict[str, Any] = {}
+    for part, table in tables.items():
+        for sentence, wrong in table.items():
+            several = wrong if isinstance(wrong, AnyOf) else [wrong]
+            made[sentence] = AnyOf(but(right, **{part: one}) for one in several)
+    return made
 
 
 @dataclass(frozen=True)

@@ -108,7 +108,7 @@ def expect(
         answers = answer if isinstance(answer, AnyOf) else (answer,)
         if any(alike(got, one, rtol, atol) for one in answers):
             raise Wrong(show(got), show(want), sentence, known=True)
-    said = _common_cause(got) or _shape_cause(got, want) or cause
+    said = _common_cause(got) or _shape_cause(got, want) or _slip(got, want, rtol, atol) or cause
     raise Wrong(show(got), show(want), said, _difference(got, want, atol))
 
 
@@ -290,7 +290,10 @@ def _axes_cause(got: Any, a: np.ndarray, want: Any, b: np.ndarray) -> str:
     if b.ndim == 0 and isinstance(got, tuple):
         return f"{len(got)} things came back; {expected}. Return that alone."
     if b.ndim == 0:
-        return f"{a.size} numbers came back; {expected}. If they are its terms, sum the terms."
+        return (
+            f"{a.size} numbers came back; {expected}. Return that one; or, if they are its terms, "
+            "sum the terms."
+        )
     if a.ndim == b.ndim == 1:
         same = b.dtype.kind in "iu"
         return "" if same else f"{a.size} numbers came back; expected: {b.size}."
@@ -356,6 +359,40 @@ def _advice(got: Any) -> str:
 
 # --- the same shape -----------------------------------------------------------------------
 
+_SLIPS: Mapping[str, Callable[[np.ndarray], Sequence[np.ndarray]]] = {
+    "The logarithm is to base 2; take the natural one.": lambda right: [right / np.log(2)],
+    "The logarithm is to base 10; take the natural one.": lambda right: [right / np.log(10)],
+    "This is a percentage; a share is a number from 0 to 1.": lambda right: (
+        [100 * right] if np.all((right >= 0) & (right <= 1)) else []
+    ),
+    "This is 1 minus what is asked for.": lambda right: (
+        [1 - right] if np.all((right > 0) & (right < 1)) else []
+    ),
+    "It is rounded; give all digits.": lambda right: (
+        [np.round(right), np.floor(right), np.ceil(right)] if np.all(abs(right) > 1) else []
+    ),
+}
+"""What is common to all exercises: the answer that a slip gives, from the right one."""
+
+
+def _slip(got: Any, want: Any, rtol: float, atol: float) -> str:
+    """What made this of the right answer, if it is a slip that any exercise may see."""
+    a, b = as_array(got), as_array(want)
+    if a is None or b is None or a.shape != b.shape or {a.dtype.kind, b.dtype.kind} & {*"bc"}:
+        return ""
+    if isinstance(want, tuple) and b.ndim == 1 and np.allclose(np.sort(a), np.sort(b), rtol, atol):
+        return "These are the right numbers in another order."
+    if b.dtype.kind in "iu" and np.any(a != np.round(a)):
+        for way, rounded in (("up", np.ceil), ("down", np.floor)):
+            if np.array_equal(rounded(a), b):
+                return f"A whole number is asked for: rounded {way} this one is right."
+    if b.dtype.kind != "f":
+        return ""
+    for sentence, slips in _SLIPS.items():
+        if any(np.allclose(a, slip, rtol, atol, equal_nan=True) for slip in slips(b)):
+            return sentence
+    return ""
+
 
 def _difference(got: Any, want: Any, atol: float) -> str:
     """How the answer differs, where that can be said in a sentence that suits any exercise."""
@@ -372,6 +409,10 @@ def _difference(got: Any, want: Any, atol: float) -> str:
         return "The answer is transposed."
     if a.dtype.kind == "b" and b.dtype.kind == "b":
         return f"{int((a != b).sum())} of {a.size} entries differ."
+    if a.dtype.kind == b.dtype.kind == "i" and np.unique(a - b).tolist() in ([1], [-1]):
+        return (
+            f"{'It' if a.ndim == 0 else 'Each'} is 1 too {'large' if (a > b).any() else 'small'}."
+        )
     if np.isnan(a).any() and not np.isnan(b).any():
         return "The answer has nan in it, such as 0/0 or 0 times the logarithm of 0 gives."
     if a.dtype.kind in "fc" and b.dtype.kind in "fc" and np.isfinite([a, b]).all() and np.any(b):

@@ -7,28 +7,21 @@ The loss of a run is L_CE + penalty, equation (6). Two ways to write a prior:
     a group at once      inherit from ScheduledPrior, name the field that holds the
                          strength, and write ``amount``, which all of grokkit's own do
 
-With ScheduledPrior come schedules and the controls of
-:mod:`grokkit.engine.priors.controls`. A schedule says when a prior acts. With t the number of
-whole epochs that came before, and T the setting ``schedule_epochs``, the strength is
-multiplied by
-
-    constant    1
-    annealed    max(0, 1 - t / T)
-    early       1 while t < T, then 0
-    late        0 while t < T, then 1
-
-A schedule is a function of the epoch alone and keeps no state, so a resumed run needs none.
+With ScheduledPrior come the schedules of :mod:`grokkit.core.priors`, and the controls of
+:mod:`grokkit.engine.priors.controls`. A schedule is a function of the epoch alone and keeps no
+state, so a resumed run needs none.
 """
 
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Protocol, get_args, runtime_checkable
+from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from grokkit.core.priors import SCHEDULES
 from grokkit.engine.priors.controls import Control, PenaltyGradient, check_penalty_gradient
 from grokkit.errors import check_choice, check_int, check_number, refuse
 from grokkit.model import Activations, Batch, ModelSpec
@@ -37,7 +30,6 @@ from grokkit.settings import refuse_idle
 from grokkit.tasks import Task
 
 ScheduleKind = Literal["constant", "annealed", "early", "late"]
-SCHEDULES: tuple[str, ...] = get_args(ScheduleKind)
 
 
 @runtime_checkable
@@ -91,10 +83,6 @@ class Prior:
     def start(self, specs: Sequence[PriorRun], batch: Batch) -> "Penalty":
         """The penalty of a group of runs on their sequences.
 
-        Args:
-            specs: the runs, whose priors are all of this kind.
-            batch: the sequences of each run.
-
         Raises:
             SettingError: this prior makes no sense on these sequences.
         """
@@ -102,12 +90,7 @@ class Prior:
 
 
 class Penalty:
-    """The penalty of a group of runs on one batch, run after run.
-
-    Args:
-        each: the prior of each run.
-        batch: the sequences of each run.
-    """
+    """The penalty of a group of runs on one batch, run after run."""
 
     control: Control | None = None
     """What stands in for the penalty's gradient; None: nothing does."""
@@ -173,17 +156,14 @@ class ScheduledStrength:
     ) -> None:
         self.schedule = schedule
         self.strength = torch.tensor(strengths, dtype=torch.float64, device=device)
-        turn = [1 if epoch is None else epoch for epoch in epochs]
-        self.turn = torch.tensor(turn, dtype=torch.float64, device=device)
+        self.turns = [1 if epoch is None else epoch for epoch in epochs]
 
     def __call__(self, epoch: int) -> Float[Tensor, " run"]:
         """Strength times factor, in double precision."""
         if self.schedule == "constant":
             return self.strength
-        if self.schedule == "annealed":
-            return self.strength * (1 - epoch / self.turn).clamp(min=0)
-        on = self.turn > epoch if self.schedule == "early" else self.turn <= epoch
-        return self.strength * on
+        factors = [SCHEDULES[self.schedule](epoch, turn) for turn in self.turns]
+        return torch.stack([one * f for one, f in zip(self.strength, factors, strict=True)])
 
 
 @dataclass(frozen=True, kw_only=True)

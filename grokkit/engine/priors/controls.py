@@ -80,12 +80,7 @@ class Control:
         return tuple(weights) if self.reach is None else of_kinds(weights, self.reach)
 
     def __call__(self, gradient: Mapping[str, Tensor], epoch: int) -> dict[str, Tensor]:
-        """The stand-in for each of these gradients.
-
-        Args:
-            gradient: the penalty's gradient, ``[run, *shape]``, by parameter.
-            epoch: the number of whole epochs that came before.
-        """
+        """The stand-in for each of these gradients."""
         if self.kind == "true":
             return dict(gradient)
         if self.kind == "shuffled":

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from grokkit import experiments
 from grokkit.experiments import Row, Size
-from grokkit.viz.rows import contests, panels, points, special
+from grokkit.viz.rows import panels, points, special
 from grokkit.viz.rows.present import Present
 from grokkit.viz.rows.strips import strip_figure
 from grokkit.viz.style import Picture
@@ -34,6 +34,7 @@ FIGURES: Mapping[str, Callable[[Row, Present], Picture]] = MappingProxyType(
         "med-tracking": panels.med_tracking_figure,
         "polynomial-ceiling": panels.accuracies_figure,
         "polynomial-ceiling-again": panels.accuracies_figure,
+        "polynomial-ceiling-factors": panels.accuracies_figure,
         "depth": panels.accuracies_figure,
         "four-phases": special.four_phases_figure,
         "starvation-bound": special.starvation_bound_figure,
@@ -41,7 +42,7 @@ FIGURES: Mapping[str, Callable[[Row, Present], Picture]] = MappingProxyType(
         "holes": special.holes_figure,
         "three-accounts": special.three_accounts_figure,
         "three-accounts-again": special.three_accounts_figure,
-        "operators": contests.operators_figure,
+        "operators": points.operators_figure,
     }
 )
 """The rows whose figures are not strips of grok epochs alone."""

@@ -78,18 +78,17 @@ def draw_times(
     ax.plot(x[late], times.last[late], **later(marker, color))
 
 
-def later(marker: str, color: str, size: int | float = 7) -> dict[str, Any]:
+def later(marker: str, color: str) -> dict[str, Any]:
     """The look of a censored point: keywords for ``Axes.plot``.
 
     Args:
         marker: the shape of the points that are not censored.
         color: their colour.
-        size: of the open mark without its arrow, in points.
     """
     return {
         "marker": _with_arrow(marker),
         "linestyle": "",
-        "markersize": size / _RADIUS,
+        "markersize": 7 / _RADIUS,  # the open mark without its arrow has 7 points
         "markerfacecolor": "white",
         "markeredgecolor": color,
         "markeredgewidth": 1.2,

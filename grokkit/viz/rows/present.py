@@ -18,14 +18,14 @@ NAMED = 3
 class Present(Evidence):
     """The evidence of a row without what is missing: a claim needs all, a figure does not.
 
+    Attributes:
+        arms: of every arm that has a run, the specs of the runs that are there.
+        missing: the arms of which there is none.
+
     Args:
         row: the experiment.
         history: its runs, labelled or not.
         size: of which size they are.
-
-    Attributes:
-        arms: of every arm that has a run, the specs of the runs that are there.
-        missing: the arms of which there is none.
 
     Raises:
         SettingError: there are no runs of this row.

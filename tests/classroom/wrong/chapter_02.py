@@ -52,7 +52,7 @@ VARIANTS = {
         Variant("no one score does both", lambda tokens, attention: True, XOR),
         Variant("not only the last one", neighbours, XOR),
         Variant("there is a table that gives", right, POSSIBLE),
-        Variant("three shares sum to 1", right, 2 * XOR),
+        Variant("attention sums to 1", right, 2 * XOR),
         Variant("a tensor [4, 3]", right, XOR[:, :2]),
         Variant("below 0.01", right, torch.eye(3)[[0, 1, 1, 0]]),
     ],

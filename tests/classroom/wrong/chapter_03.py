@@ -63,7 +63,7 @@ VARIANTS = {
         Variant("below gamma", meet(lambda g: (g, g / 2), lambda a, b: b / a)),
         Variant("closer than the separation", meet(rising, lambda a, b: 1.0)),
         Variant("below 1", meet(lambda g: (g, 1.0), lambda a, b: b / a)),
-        Variant("suit one gamma", meet(rising, lambda a, b: 1.5 if a == 0.2 else 2.5)),
+        Variant("for any gamma and xi", meet(rising, lambda a, b: 1.5 if a == 0.2 else 2.5)),
         Variant("is there a `return`", lambda gamma, separation: None),
         Variant("five things", lambda gamma, separation: (gamma, 2 * gamma)),
     ],
@@ -72,6 +72,6 @@ VARIANTS = {
         Variant("mass is on distractors", most, alarm(lambda g: g / 2, spread_out)),
         Variant("makes the KL infinite", most, alarm(lambda g: 0.0)),
         Variant("only just below", most, alarm(lambda g: g**2)),
-        Variant("sum to 1", most, lambda k, length, g: np.full(length, g / 2)),
+        Variant("sums to 1", most, lambda k, length, g: np.full(length, g / 2)),
     ],
 }

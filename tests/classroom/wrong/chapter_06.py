@@ -79,11 +79,11 @@ def far(oracle):
 
 VARIANTS = {
     "ex_6_2": [
-        Variant("both matrices together", jointly, turned),
-        Variant("divide the random numbers by their own norm", expected, turned),
-        Variant("each *entry*", per_entry, turned),
-        Variant("gradient's own entries", turned, turned),
-        Variant("a direction that lasts", lambda g, s: noise(g, 0), turned),
+        Variant("divide each matrix by its own norm", jointly, turned),
+        Variant("its own norm", expected, turned),
+        Variant("norm of its own gradient", per_entry, turned),
+        Variant("its entries", turned, turned),
+        Variant("another step gave the same", lambda g, s: noise(g, 0), turned),
         Variant(
             "never by that of the gradient",
             lambda g, s: {
@@ -91,18 +91,18 @@ VARIANTS = {
             },
             turned,
         ),
-        Variant("moved to other places", noise, moved),
+        Variant("keeps its place", noise, moved),
         Variant("and with nothing else", noise, noise),
-        Variant("whole rows", noise, rows),
-        Variant("second kind of noise", noise, lambda g, s: turned(g, int(g["W_Q"].sum() * 10))),
-        Variant("same signs", noise, lambda g, s: turned(g, 0)),
-        Variant("kept their sign", noise, lambda g, s: g),
+        Variant("not for a whole row", noise, rows),
+        Variant("from the seed alone", noise, lambda g, s: turned(g, int(g["W_Q"].sum() * 10))),
+        Variant("another seed gave the same", noise, lambda g, s: turned(g, 0)),
+        Variant("with the same chance", noise, lambda g, s: g),
     ],
     "ex_6_3": [
         Variant("every entry above 0", near(lambda k, n, c, w: 0.0), far),
-        Variant("smaller c is", near(lambda k, n, c, w: w / 2), far),
+        Variant("the smaller c", near(lambda k, n, c, w: w / 2), far),
         Variant("leave less on the distractors", near(lambda k, n, c, w: min(c / 4, 0.4)), far),
-        Variant("inside I*", inside, far),
+        Variant("inside I* nothing", inside, far),
         Variant("sums to 1", lambda k, n, c, w: 2 * small_enough(k, n, c, w), far),
         Variant("the oracle itself", small_enough, lambda o: o),
     ],

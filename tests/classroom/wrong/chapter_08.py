@@ -62,19 +62,19 @@ def by_place(a, on, gamma):
 VARIANTS = {
     "ex_8_3": [
         Variant("for any number of heads", opposite),
-        Variant("weighs each with its head's share", unweighted),
+        Variant("share times change", unweighted),
         Variant("largest share", too_close),
-        Variant("they are the same", only_two),
-        Variant("of shape [head, embed]", lambda s, x: (torch.ones(2), torch.zeros(2))),
+        Variant("closer than xi", only_two),
+        Variant("tensors [head, embed]", lambda s, x: (torch.ones(2), torch.zeros(2))),
     ],
     "ex_8_4": [
         Variant("insists on 1/k", lambda a, on, g: a - on / on.sum()),
         Variant("and yet it pulls", lambda a, on, g: a * (a.log() - (a * a.log()).sum())),
-        Variant("with respect to the *attention*", by_attention),
-        Variant("the sign is the other way", lambda a, on, g: -hinge(a, on, g)),
+        Variant("by the *attention*", by_attention),
+        Variant("is the sign right", lambda a, on, g: -hinge(a, on, g)),
         Variant("starves", starving),
-        Variant("the one to be helped", helps_the_best),
-        Variant("is the mean compared", by_mean),
-        Variant("a place written", by_place),
+        Variant("does not raise the least", helps_the_best),
+        Variant("compare each one", by_mean),
+        Variant("in another order", by_place),
     ],
 }

@@ -28,9 +28,9 @@ def cure(table):
 
 VARIANTS = {
     "ex_9_3": [
-        Variant("gives every class another", wave_of_classes, cure),
-        Variant("how sure", lambda t, k: 2 * t, cure),
-        Variant("what they were", lambda t, k: disguise(t, k, 1e-3), cure),
+        Variant("all classes of a pair", wave_of_classes, cure),
+        Variant("the softmax has changed", lambda t, k: 2 * t, cure),
+        Variant("large enough", lambda t, k: disguise(t, k, 1e-3), cure),
         Variant("not the only key", lambda t, k: disguise(t, k, 4.0), cure),
     ],
 }

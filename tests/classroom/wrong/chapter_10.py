@@ -91,40 +91,40 @@ def chance(looks, share, *, need=lambda n: math.ceil(4 / 5 * n), rule=any):
 
 VARIANTS = {
     "ex_10_1": [
-        Variant("comparison with nan", lambda m, a, i, b, f: m <= f * i),
-        Variant("taken for", last_is_epoch),
-        Variant("enough to know", dropped),
-        Variant("whether it is beyond 900 nobody knows", infinite),
-        Variant("in time", lambda m, a, i, b, f: sooner(m + 1e-9, a, i, b, f)),
-        Variant("true, false or none", lambda *case: str(sooner(*case))),
+        Variant("nan is false", lambda m, a, i, b, f: m <= f * i),
+        Variant("somewhere beyond 800", last_is_epoch),
+        Variant("the other not by 1000", dropped),
+        Variant("somewhere beyond 800", infinite),
+        Variant("time until", lambda m, a, i, b, f: sooner(m + 1e-9, a, i, b, f)),
+        Variant("expected: true or false", lambda *case: str(sooner(*case))),
         Variant("is there a `return`", lambda *case: None),
         Variant(
-            "0.8 of that is more than 800",
+            "somewhere beyond 800",
             lambda m, a, i, b, f: None if i != i and m == f * b else sooner(m, a, i, b, f),
         ),
         Variant(
-            "last moment to be in time",
+            "until 0.8 x 700",
             lambda m, a, i, b, f: None if m != m and a == f * i else sooner(m, a, i, b, f),
         ),
         Variant(
-            "factor belongs to the other one here, too",
+            "until 0.8 x 700",
             lambda m, a, i, b, f: sooner(m, a, i, b, 1.0 if m != m else f),
         ),
         Variant(
-            "it may have come at 600",
+            "may have come at 600",
             lambda m, a, i, b, f: False if i == i and m != m else sooner(m, a, i, b, f),
         ),
     ],
     "ex_10_2": [
-        Variant("is a 4 or a 5", lambda p: verdict(p, needed=lambda n: 4)),
+        Variant("8 are needed", lambda p: verdict(p, needed=lambda n: 4)),
         Variant("one fails, none holds", undecided_first),
-        Variant("some part would have to fail", partly_if_any_holds),
+        Variant("none fails, and not all hold", partly_if_any_holds),
         Variant("one of the words", lambda p: verdict(p).capitalize()),
     ],
     "ex_10_3": [
-        Variant("same in every arm", lambda *a: arms(*a, seeds_of=lambda i, s: [x + i for x in s])),
+        Variant("in every arm", lambda *a: arms(*a, seeds_of=lambda i, s: [x + i for x in s])),
         Variant(
-            "no gradient to stand in for",
+            "needs a gradient to stand in for",
             lambda b, x, s: {
                 **arms(b, x, s),
                 "noise": grid(
@@ -132,22 +132,22 @@ VARIANTS = {
                 ),
             },
         ),
-        Variant("begin from base", lambda b, x, s: arms(presets["live"], x, s)),
+        Variant("begin every arm from base", lambda b, x, s: arms(presets["live"], x, s)),
         Variant(
             "even if base has one", lambda b, x, s: {**arms(b, x, s), "baseline": grid(b, seed=s)}
         ),
         Variant(
-            "makes the control a control",
+            "makes a control a control",
             lambda *a: arms(*a, changes={**CHANGES, "shuffled": {"penalty_gradient": "noise"}}),
         ),
         Variant(  # the third base has a stand-in already
-            "or the prior a prior", lambda *a: arms(*a, changes={**CHANGES, "prior": {}})
+            "and the prior a prior", lambda *a: arms(*a, changes={**CHANGES, "prior": {}})
         ),
-        Variant("there are 3 seeds", lambda *a: {n: s[:1] for n, s in arms(*a).items()}),
+        Variant("have the given seeds", lambda *a: {n: s[:1] for n, s in arms(*a).items()}),
         Variant("with the names", lambda *a: {n: s for n, s in arms(*a).items() if n != "noise"}),
-        Variant("strength of base", lambda b, x, s: arms(b, b.settings()["kl_strength"], s)),
+        Variant("at the given strength", lambda b, x, s: arms(b, b.settings()["kl_strength"], s)),
         Variant(
-            "leave it as is",
+            "a baseline keeps",
             lambda *a: arms(
                 *a,
                 changes={**CHANGES, "baseline": {"kl_strength": 0.0, "penalty_gradient": "noise"}},
@@ -156,6 +156,6 @@ VARIANTS = {
         Variant("list of specs", lambda *a: {n: s[0] for n, s in arms(*a).items()}),
     ],
     "ex_10_4": [
-        Variant("is a 4 in the code", lambda looks, share: chance(looks, share, need=lambda n: 4)),
+        Variant("3 are needed", lambda looks, share: chance(looks, share, need=lambda n: 4)),
     ],
 }

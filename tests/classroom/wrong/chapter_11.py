@@ -21,7 +21,7 @@ VARIANTS = {
         Variant("measure is ahead", ahead, lambda g: g / 2, early),
         Variant("not that of the groks", ahead, lambda g: 0 * g + 2 * g.max(), early),
         Variant("above 0", ahead, late, lambda g: -g),
-        Variant("seed's first grok", ahead, late, lambda g: g.max(0) ** 2 / g),
+        Variant("0.9 of the first grok", ahead, late, lambda g: g.max(0) ** 2 / g),
         Variant("not the opposite", ahead, late, lambda g: g / 2),
         Variant("a table of", ahead, late, lambda g: g.min()),
     ],

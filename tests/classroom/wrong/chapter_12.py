@@ -42,9 +42,9 @@ VARIANTS = {
     ],
     "ex_12_3": [
         Variant("make the embedding smaller", lambda p, m: torch.eye(p), furthest),
-        Variant("has an order in it", lambda p, m: around(p, 1, m / 7), furthest),
+        Variant("equally far", lambda p, m: around(p, 1, m / 7), furthest),
         Variant("in one place", lambda p, m: torch.zeros(p, 4), furthest),
-        Variant("has shape", lambda p, m: simplex(p, m)[1:], furthest),
+        Variant("of 7 numbers", lambda p, m: simplex(p, m)[1:], furthest),
         Variant("go round more often", simplex, lambda p: around(p, 1)),
         Variant("do not lie evenly", simplex, lambda p: around(p, p // 2 - 0.4)),
         Variant("distance 1 from 0", simplex, lambda p: around(p, p // 2, 2.0)),
