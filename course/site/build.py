@@ -261,7 +261,8 @@ def relink(text: str, here: str, staged: set[str]) -> str:
 def reference(room: str) -> str:
     """The page of one room of the package."""
     name = f"grokkit.{room}"
-    options = "   :members:\n   :imported-members:\n   :show-inheritance:"
+    # `set` is what matplotlib adds to each of its descendants, with words in its own roles.
+    options = "   :members:\n   :imported-members:\n   :show-inheritance:\n   :exclude-members: set"
     return f"# `{name}`\n\n```{{eval-rst}}\n.. automodule:: {name}\n{options}\n```\n"
 
 
