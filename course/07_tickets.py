@@ -5,11 +5,13 @@
 # the second one inherit, so that it does not have to wait as long?
 #
 # There are two answers. The **lottery ticket hypothesis** says: *which weights there are*. Most weights
-# of a trained network are small. Throw them away, keep the places of the large ones, and train only
-# those. The paper of this course says: *where to look*. Keep every weight, and let the KL prior of
-# [lesson 06](06_kl_acceleration.ipynb) draw attention to the [informative tokens](glossary.md). It calls this the
-# **Bayesian ticket**, lets the two race on fresh weights, and reports that the Bayesian ticket "matches
-# or outperforms" the other.
+# of a trained network are small. Note where the large ones stand. In the second network only the weights
+# in these places are trained; all others are 0 from the start and stay 0.
+#
+# The paper of this course says: *where to look*. Keep every weight, and let the KL prior of
+# [lesson 06](06_kl_acceleration.ipynb) draw attention to the [informative tokens](glossary.md). It calls
+# this the **Bayesian ticket**. It gives both tickets to networks with **fresh** weights, that is, with
+# initial weights of another seed, and reports that the Bayesian ticket "matches or outperforms" the other.
 #
 # Here you run that race yourself. Then you ask whether it was a fair one.
 #
@@ -37,10 +39,13 @@ live = grokkit.presets["live"]
 # The network that we cut comes with the package. It adds modulo 43, and its seed is 100.
 #
 # A **mask** says for each weight whether it stays. Choose a share $s$, the **sparsity**: of each matrix
-# the smallest weights, a share $s$ of them, become 0 for good. With $q_s$ the value below which this
-# share of the absolute weights lies, the mask is
+# the smallest weights, a share $s$ of them, become 0 for good. Write $W_{ij}$ for a weight, and $q_s$ for
+# the value below which a share $s$ of the absolute weights lies. Then the mask is
 #
 # $$m_{ij} = 1 \;\text{ if } |W_{ij}| \ge q_s, \quad \text{else } 0.$$
+#
+# Five matrices are cut: $W_Q$, $W_K$ and $W_V$ of attention (lesson 02), and $W_1$ and $W_2$ of the MLP.
+# Embeddings and biases stay whole.
 
 # %%
 source = runs.folder() / "sources" / "source.safetensors"
@@ -60,9 +65,8 @@ for name, mask in kept.items():
     print(f"{name:4} {rows:3} x {columns:3}: {mask.float().mean():.0%} of the weights stay")
 
 # %% [markdown]
-# The lottery ticket is this mask. To use it, **rewind**: take the initial weights of a *fresh* seed,
-# multiply them with the mask, and train. Pruned weights stay 0. So the second network inherits no
-# weight of the first, only the places.
+# The lottery ticket is this mask. To use it, take fresh weights, multiply them with the mask, and train;
+# pruned weights stay 0. So the second network inherits no weight of the first, only the places.
 #
 # ## 2. The race
 #
@@ -70,7 +74,7 @@ for name, mask in kept.items():
 #
 # - **dense** inherits nothing;
 # - **lottery** trains under the mask, with a fifth of its weights;
-# - **Bayesian** keeps all weights and is told where to look.
+# - **Bayesian** keeps all weights and has the KL prior, which tells it where to look.
 #
 # *Which of the three is the first to answer 95 % of the unseen sums, and which is the last?* Write your
 # guess, run the cell, then run the next one to see.
@@ -118,8 +122,9 @@ beside("07 first and last in the race", (my_first, my_last) if my_first else Non
 # %% [markdown]
 # <details><summary><b>What the race shows</b> (open after your guess)</summary>
 #
-# The Bayesian ticket is first, as the paper reports. But look at who is *last*. The lottery ticket loses
-# to the dense network, which inherited nothing at all. To beat it proves little.
+# The Bayesian ticket is first, as the paper reports. But look at who is *last*: the lottery ticket is
+# slower than the dense network, which inherited nothing at all. So to be quicker than the lottery ticket
+# proves little. (The shelf at one half you know from lesson 01: mirror images come first.)
 #
 # </details>
 #
@@ -135,12 +140,15 @@ beside("07 first and last in the race", (my_first, my_last) if my_first else Non
 # | lottery, oracle | from a trained network | from the oracle |
 # | Bayesian, teacher | no | from the trained network |
 #
-# Lottery and Bayesian differ in *two* ways. And the oracle is the right answer to the question that the
-# network is slow to solve: one rival was handed it, the other was not. The last two rows make the race
-# fair. In the fourth both have the oracle. In the fifth nobody has: the network is told to look where
-# *the very network that the mask was cut from* looks.
+# Lottery and Bayesian differ in *two* ways: one has a mask, the other has the oracle. And the oracle is the
+# right answer to the question that the network is slow to solve. The last two rows allow two fair races:
 #
-# Here are five fresh seeds of each, recorded at a smaller learning rate.
+# - `Bayesian` against `lottery, oracle`: both have the oracle, and one has the mask as well.
+# - `Bayesian, teacher` against `lottery`: neither has the oracle. Both inherit from the network of section 1.
+#   One gets its mask. The other is drawn to its *attention*: this network is its **teacher**.
+#
+# Here are five fresh seeds of each, recorded at a smaller learning rate. The figure has two controls as
+# well: a random mask as sparse, and a lottery ticket that leaves $W_Q$, $W_K$ and $W_V$ whole.
 
 # %%
 recorded = experiments.recorded("tickets")
@@ -153,19 +161,18 @@ for name in ("dense", "lottery", "Bayesian", "lottery, oracle", "Bayesian, teach
     print(f"{name:18} {evidence.grokked(name, 0.95)}")
 
 # %% [markdown]
-# Read the lines in pairs. With the oracle on both sides (`Bayesian`, `lottery, oracle`), the mask slows
-# the network down. With the oracle on neither side (`Bayesian, teacher`, `lottery`), a teacher's
-# *attention* helps fresh weights, and its *mask* keeps all five from 95 %. Made fair, the race has the
-# same winner.
+# In the first fair race the network with the mask is the slower one. In the second, the teacher's
+# *attention* brings all five seeds to 95 %, and its *mask* brings none. So both fair races have the
+# winner of the unfair one.
 #
-# (The figure counts to 99 %. There the Bayesian ticket's lead over the dense network is gone in the median;
-# the teacher's is not.)
+# How far ahead the winner is depends on where you stop the clock. The figure counts to 99 %. There the
+# median of `Bayesian` is no longer below that of `dense`; that of `Bayesian, teacher` still is.
 #
-# ## 4. The twist: was the rival whole?
+# ## 4. The twist: does the trained network survive its own mask?
 #
 # The paper does not say how sparse its tickets are. 80 % was our choice. So ask a question that should
-# come before any race: **does the trained network still work under its own mask?** No retraining; just
-# set the small weights to 0 and count right answers.
+# come before any race. Take the *trained* network, set its small weights to 0, train no further, and count
+# right answers. **Does it still work?**
 
 
 # %%
@@ -188,9 +195,9 @@ for sparsity in (0.0, 0.5, 0.6, 0.8):
     print(f"{sparsity:.0%} pruned: {train:.2f} of the train sums right, {test:.2f} of the unseen")
 
 # %% [markdown]
-# At 80 % the mask breaks the very network that it was cut from: it no longer knows all of the sums that
-# it was trained on. At 50 % hardly anything is lost. So our race, too, was against a broken rival. Cut
-# gently, and run it once more.
+# At 80 % the mask damages the very network that it was cut from: it no longer knows all of the sums that
+# it was trained on. At 50 % hardly anything is lost. So our lottery ticket was damaged before the race
+# began. Cut gently, and run the race once more.
 
 # %% tags=["nbval-ignore-output"]
 half = prune(spec, trained, Pruning(sparsity=0.5))
@@ -200,10 +207,10 @@ gentle["lottery"] = grokkit.train(live.with_(epochs=800, ticket=path))
 draw(gentle, "The same race with a gentle mask", "mask of seed 100, 50 % sparse; fresh seed 0")
 
 # %% [markdown]
-# Compare the amber curve with the one of section 2: half of the weights are enough to follow the dense
-# network, a fifth was not. Whether the gentle ticket is ever *quicker* than the dense network is a
-# question for five seeds, and one run of one seed does not answer it. What the picture does show is
-# that the size of the Bayesian ticket's victory depended on how badly the other ticket was cut.
+# Compare the lottery ticket (amber) with the one of section 2. With half of its weights it ends where the
+# dense network does; with a fifth it stayed far below. So how far the Bayesian ticket is ahead depends on
+# how gently the other ticket was cut. Whether a gentle ticket is ever *quicker* than the dense network, one
+# run of one seed cannot say.
 #
 # One line more on the map: what is said, what was measured, and the verdict.
 
@@ -213,14 +220,16 @@ viz.claims_map(upto=7)
 # %% [markdown]
 # ## Case file
 #
-# - **We know:** told where to look, fresh weights come to 95 % sooner than dense ones, in five of five
-#   seeds; a teacher's attention does as well as the oracle.
-# - **We do not know:** whether any mask helps. Ours had one source, one round of pruning, and the
-#   recorded race an 80 % cut that its own source does not survive.
-# - **What would change it:** a mask that keeps the function, in five seeds, and is sooner than dense.
+# - **We know:** networks that are told where to look come to 95 % sooner than dense ones, in five of five
+#   seeds, whether the oracle tells them or a teacher's attention.
+# - **We do not know:** whether any mask helps. We tried one source, pruned it in one round, and recorded
+#   only an 80 % cut, which damages the source itself.
+# - **What would change it:** a mask under which its source still works, and with which fresh weights are
+#   sooner than dense ones, in five seeds.
 #
 # **A common misconception.** "The Bayesian ticket beat the lottery ticket, so structure beats sparsity."
-# A race shows who is faster *given what each was given*, and given that both were whole at the start.
+# A race shows who is faster *with what each was given*. Here one rival was given the answer, and the other
+# a damaged ticket.
 #
 # **Exercises:** [07 · Tickets](../exercises/07_tickets.ipynb). **Next:**
 # [08 · Loosening the assumptions](08_loosening_the_assumptions.ipynb): no oracle, moving positions,

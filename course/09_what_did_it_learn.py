@@ -10,7 +10,7 @@
 # you show that it uses it?**
 #
 # *You need lesson 01 and what a cosine is. Reading takes 20 minutes; the code takes {{time 09}} of one core.
-# How every measure was checked, a lookup table that fools one of them, and the order of attention and
+# How each measure was checked, a lookup table that fools one of them, and the order of attention and
 # waves over five seeds: [evidence 09](evidence/09_what_did_it_learn.ipynb).*
 
 # %%
@@ -40,7 +40,7 @@ p = 43
 # Write the numbers 0 to 42 round a clock with 43 hours. To add $b$, turn the hand by $b$ hours; after 42
 # comes 0. A clock *is* addition modulo 43.
 #
-# Let the hand go round $k$ times while you count to 43. This $k$ is the **frequency**, and
+# Let the hand go round $k$ times while you count to $p = 43$. This $k$ is the **frequency**, and
 # $\omega_k = 2\pi k / p$ is the angle of one step. For each possible answer $c$, compare the angle of
 # $a + b$ with that of $c$. The cosine of their difference is largest where they agree. So this is an adder:
 #
@@ -57,29 +57,31 @@ def adder(frequencies):
     return sum(torch.cos(2 * torch.pi * k * (a + b - c) / p) for k in frequencies)
 
 
-for frequencies in ([1], [7], [1, 7], [1, 5, 7, 20]):
+for frequencies in ([1], [7], [1, 7], [2, 7, 9, 16]):
     logits = adder(frequencies)
     right = (logits.argmax(dim=2) == (a + b)[..., 0] % p).float().mean()
     best = logits[0, 0].sort(descending=True).values
     print(f"waves {frequencies}: {right:.0%} of all sums right, margin {best[0] - best[1]:.2g}")
 
 # %% [markdown]
-# One wave is enough, but only just: the next hour has nearly the same cosine. Several clocks at different
-# speeds help, for a wrong answer that looks right on one looks wrong on another. And no frequency is better
-# than another: 1 and 7 have the same margin.
+# One wave is enough, but only just: some wrong answer has nearly the same cosine. Several frequencies help,
+# for an answer that is nearly right on one clock is far off on another. And of single frequencies none is
+# better: 1 and 7 have the same margin.
 #
 # ## 2. Does the network draw a clock?
 #
-# Its picture of the number $n$ is the vector $E_n$, row $n$ of the token embedding. If the embedding moves up
-# and down with wave $k$, then the embeddings, multiplied by that wave and summed, do not cancel. The
-# **power** at frequency $k$ is
+# In the network, the number $n$ is the vector $E_n$, row $n$ of the token embedding. Does this vector go up and
+# down in a wave as $n$ counts from 0 to 42? Multiply the vectors by the wave and sum them. If they follow the
+# wave, the sum is large; if they do not, the terms cancel. The **power** at frequency $k$ is
 #
 # $$P_k = \tfrac{2}{p}\Big\lVert \sum_n \cos(\omega_k n)\,E_n \Big\rVert^2
 #       + \tfrac{2}{p}\Big\lVert \sum_n \sin(\omega_k n)\,E_n \Big\rVert^2 .$$
 #
-# There are 21 frequencies to choose from, 1 to 21. (A faster one looks like a slower one in a mirror.)
-# *The fewest frequencies that carry 90 % of the waves of a + b in the answers: how many are they in a
-# network that has grokked? And in one that has only memorised?*
+# There are 21 frequencies, 1 to 21. (At whole numbers, frequency $43 - k$ has the same cosine as $k$.)
+#
+# The *answers* have waves, too. For each sum $a + b$ take the mean logits of all pairs with this sum, and
+# measure their power in the same way. The fewest frequencies that hold 90 % of this power are the network's
+# **key frequencies**. *How many has a network that has grokked? And one that has only memorised?*
 
 # %%
 my_number_when_grokked = None
@@ -113,7 +115,7 @@ for (name, (spec, weights)), look in zip(networks.items(), ("train", "test"), st
     curves.append(viz.Line(frequency, power / power.sum(), name, look, dots))
     logits, pairs, _ = all_sums(spec, weights)
     key[name] = key_frequencies(sum_power(logit_table(logits, pairs, p)))[0]
-    print(f"{name}: 90 % of the waves in {key[name].nonzero().flatten().tolist()}")
+    print(f"{name}: key frequencies {key[name].nonzero().flatten().tolist()}")
 figure = viz.lines(
     curves,
     title="The power of the token embedding at each frequency",
@@ -137,14 +139,16 @@ beside("09 frequencies used by the memorised network", my_number_when_memorised,
 # %% [markdown]
 # <details><summary><b>What the spectrum shows</b> (open after your guess)</summary>
 #
-# The memorised network has a little of nearly every frequency. The grokked one has a few that stand out,
-# and nearly all of the waves in its answers are theirs.
+# The answers of the memorised network need most of the frequencies, and its embedding has some of each. In
+# the embedding of the grokked network a few frequencies stand out. They are the ones that hold 90 % of the
+# waves in its answers.
 #
 # </details>
 #
-# Now look at the clock. The embedding has 64 dimensions, and a frequency picks a plane among them: the one
-# that the cosine's sum and the sine's sum span. Here are the 43 numbers in the plane of the strongest
-# frequency, joined in the order in which the hand meets them.
+# Now look at the clock. The embedding has 64 dimensions; a picture has two. For a frequency $k$ the two sums in
+# the formula, with the cosine and with the sine, are two vectors, and they span a plane. Here are the 43
+# numbers, seen in the plane of the strongest frequency. Lines join the numbers in the order in which a hand
+# of this frequency meets them.
 
 
 # %%
@@ -160,13 +164,13 @@ def clock(weights, k):
 
 with viz.style():
     figure = picture(9, 5)
-    titles(figure, "A crowd becomes a clock", "the 43 numbers; neighbours on the clock are joined")
+    titles(figure, "A crowd becomes a clock", "a dot a number; neighbours on the clock are joined")
     for ax, (name, (_, weights)) in zip(figure.subplots(1, 2), networks.items(), strict=True):
         k = 1 + int(embedding_power(weights, p)[0, 1:].argmax())
         place, order = clock(weights, k)
         ax.plot(*place[order].T, "o-", color=viz.LOOKS["structure"].color, markersize=3, lw=0.7)
-        for step, number in enumerate(order[:-1]):  # its number outside of each dot, in two circles
-            away = 1 + (0.13 + 0.14 * (step % 2)) / place[number].norm()
+        for step, number in enumerate(order[:-1] if name == "grokked" else []):
+            away = 1 + (0.13 + 0.14 * (step % 2)) / place[number].norm()  # outside, in two circles
             ax.text(*(away * place[number]), str(number), ha="center", va="center", fontsize=8)
         ax.set(title=f"{name}, frequency {k}", xlim=(-1.8, 1.8), ylim=(-1.8, 1.8), aspect="equal")
         ax.set(xlabel="along the cosine", ylabel="along the sine")
@@ -181,10 +185,10 @@ figure
 #
 # ## 3. An ablation: take the clock away
 #
-# A drawing of a clock is not yet a clock that is read. So step in: remove the waves of some frequencies from
-# the embedding, leave everything else as it is, and count the right answers. To be fair, remove as many other
-# frequencies as a control. (To remove a wave means to subtract from the embeddings their part along its
-# cosine and its sine.)
+# That there is a clock does not show that the network *uses* it. So do an **ablation**: remove the waves of
+# its key frequencies from the embedding, leave everything else as it is, and count the right answers. As a
+# control, remove as many other frequencies. (To remove a wave, subtract from the embeddings their part along
+# its cosine and its sine.)
 
 
 # %%
@@ -206,34 +210,33 @@ keys = key["grokked"].nonzero().flatten().tolist()
 others = [k for k in range(1, p // 2 + 1) if k not in keys][: len(keys)]
 rest = [k for k in range(1, p // 2 + 1) if k not in keys]
 for words, frequencies in (
-    ("nothing", []),
-    (f"its {len(keys)} key frequencies {keys}", keys),
-    (f"{len(others)} others {others}", others),
-    (f"all {len(rest)} others", rest),
+    ("nothing removed", []),
+    (f"without its {len(keys)} key frequencies {keys}", keys),
+    (f"without {len(others)} others {others}", others),
+    (f"without all {len(rest)} others", rest),
 ):
     logits, pairs, trained = all_sums(spec, without_waves(weights, frequencies))
     right = (logits.argmax(dim=2) == pairs.targets).double()
-    print(f"without {words}: {right[trained].mean():.2f} of the train sums right, "
+    print(f"{words}: {right[trained].mean():.2f} of the training sums right, "
           f"{right[~trained].mean():.2f} of the unseen")  # fmt: skip
 
 # %% [markdown]
 # Without its key frequencies the network loses most of its answers, of the unseen sums and of those that it
-# was trained on. Without all the others together it goes on nearly as before. So the clock is no decoration: the network adds with
-# it.
+# was trained on. Without all the others together it keeps nearly all of them. So the network adds with its
+# clock.
 #
 # ## 4. The twist: Clock or Pizza?
 #
-# There are two ways to add with waves. Write each number as a point on the circle.
+# There are two ways to add with waves. Draw each number as a point on the circle of frequency $k$.
 #
-# - The **Clock** multiplies the waves of $a$ and $b$ and gets $\cos(\omega_k(a+b))$, however far apart $a$
-#   and $b$ are.
+# - The **Clock** multiplies the waves of $a$ and $b$ and gets $\cos(\omega_k(a+b))$. How far apart $a$ and $b$
+#   are does not matter.
 # - The **Pizza** first takes the *mean* of the two points. The mean lies in the direction of half the angle
 #   of $a + b$, and its length is $|\cos(\omega_k (a-b)/2)|$: long where the two points are near each other,
-#   0 where they lie opposite. So a Pizza is surer for some distances $a - b$ than for others.
+#   0 where they lie opposite. So for some distances $a - b$ a Pizza has a larger logit than for others.
 #
-# Attention that gives each number one half *is* a mean. So this network has reason to be a Pizza. The test:
-# how much does the distance $a - b$ matter? Take the logit of the right answer for all pairs, and its mean
-# at each distance.
+# Attention that gives each number one half *is* a mean. So we may expect a Pizza. The test: how much does the
+# distance $a - b$ matter? Take the logit of the right answer for each pair, and its mean at each distance.
 
 # %%
 logits, pairs, _ = all_sums(spec, weights)
@@ -243,11 +246,12 @@ numbers = pairs.tokens[0][pairs.informative[0]].view(-1, 2)
 distance = (numbers[:, 0] - numbers[:, 1]) % p
 by_distance = torch.stack([sure[distance == step].mean() for step in range(p)])
 within = torch.stack([sure[distance == step].var(correction=0) for step in range(p)]).mean()
-print(f"the distance tells {1 - within / sure.var(correction=0):.0%} of the logit's variance")
+told = 1 - within / sure.var(correction=0)
+print(f"of the variance of that logit over all pairs, the distance explains {told:.0%}")
 
 
 def lengths_fitted(frequencies):
-    """The Pizza's lengths at each distance, fitted to the network; the share of variance told."""
+    """The Pizza's lengths at each distance, fitted to the curve; the share of it explained."""
     steps = torch.arange(p).double()
     columns = [(torch.pi * k * steps / p).cos().abs() for k in frequencies]
     table = torch.stack([*columns, torch.ones(p)], dim=1).double()
@@ -257,10 +261,8 @@ def lengths_fitted(frequencies):
 
 pizza, share = lengths_fitted(keys)
 control = max(lengths_fitted(rest[i : i + len(keys)])[1] for i in range(len(rest) - len(keys)))
-print(f"of its means, the Pizza's lengths at {keys} tell {share:.0%}")
-print(
-    f"the same with as many other frequencies, the best of {len(rest) - len(keys)} sets: {control:.0%}"
-)
+print(f"of the variance of the curve below, a Pizza with {keys} explains {share:.0%};")
+print(f"the best of {len(rest) - len(keys)} Pizzas with as many other frequencies: {control:.0%}")
 viz.lines(
     [
         viz.Line(range(p), by_distance, "the network", "test", {"marker": "o", "markevery": 1}),
@@ -274,16 +276,19 @@ viz.lines(
 )
 
 # %% [markdown]
-# A pure Clock would give a flat line. This network does not, and the *shape* of its unevenness is that of a
-# Pizza with its own key frequencies. But the distance does not tell everything, so it is no pure Pizza
-# either. Say what was measured: **it adds by waves, and the way it does shows the mean that attention takes.**
+# A pure Clock would give a flat line. This line is not flat, and its *shape* is that of a Pizza with the
+# network's own key frequencies. But of all the variance the distance explains less than half. So it is no
+# pure Pizza either. What was measured is this: **the network adds by waves, and its logits show the mean that
+# attention takes.**
 #
 # ## 5. When does the clock come?
 #
-# [Lesson 06](06_kl_acceleration.ipynb) split the wait into the search for where to look and [learning to add](glossary.md). Here is
-# the second part alone: attention was frozen at the oracle from the start. The **Fourier concentration** is
-# near 0 where every dimension of the embedding has frequencies of its own, and 1 or more where they share a
-# few.
+# In [lesson 02](02_attention_as_a_posterior.ipynb) the wait had two parts, the search for where to look and
+# [learning to add](glossary.md). Here is the second part alone: attention was frozen at the oracle from the
+# start. The **Fourier concentration** asks whether the 64 dimensions of the embedding share their
+# frequencies. It compares two spreads: that of the dimensions' mean strength from frequency to frequency, and
+# that of single dimensions about this mean. It is near 0 if each dimension has frequencies of its own, and
+# about 1 or more if all share a few.
 
 # %%
 evidence = experiments.row("wait").evidence(experiments.recorded("wait"))
@@ -312,8 +317,9 @@ for one in alone:
           f"{one.fourier_concentration[-1].item():.2f} at the end")  # fmt: skip
 
 # %% [markdown]
-# The sums are known by heart at once, with little of a clock. The waves gather during the wait, and the unseen
-# sums follow them. **The second part of the wait is the making of the clock.**
+# The training sums are known by heart early, and with them half of the unseen ones, the mirror images. The
+# concentration is then less than half of what it will be. It grows during the wait, and the other unseen sums
+# come with it. **In the second part of the wait the network makes its clock.**
 #
 # What the map says after this lesson:
 
@@ -323,13 +329,13 @@ viz.claims_map(upto=9)
 # %% [markdown]
 # ## Case file
 #
-# - **We know:** this network adds by a few waves of $a + b$, and breaks without them; its sureness shows a
-#   Pizza's mean.
+# - **We know:** this network adds by a few waves of $a + b$, and loses most answers without them; its logits
+#   show a Pizza's mean.
 # - **We do not know:** how the MLP turns means into sums. We have not taken it apart.
 # - **What would change it:** a grokked network that goes on answering without its key frequencies.
 #
 # **A common misconception.** "A picture of a circle shows that the network adds with it." The picture shows
-# what is there. Only the ablation shows what is used.
+# what is there. It takes an ablation to show what is used.
 #
 # **Exercises:** [09 · What did it learn?](../exercises/09_what_did_it_learn.ipynb). **Next:**
 # [10 · Your own experiment](10_your_own_experiment.ipynb), in which you write the claim.

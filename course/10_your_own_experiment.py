@@ -7,7 +7,7 @@
 # **What do you believe about these networks, and what would change your mind?** Whoever cannot answer the
 # second half does not yet have a claim.
 #
-# You will write a sentence down *before* its runs, say by which rule it is judged, train both sides of it on
+# You will write a claim down *before* its runs, and the rule that judges it. You will train both sides of it on
 # five seeds, and let code give the verdict. Whether it comes out "reproduced" does not matter. A null result,
 # honestly asked for, gets full marks.
 #
@@ -73,9 +73,10 @@ look_back(kept())
 #
 # ## 3. The rule, and how often luck passes it
 #
-# Each claim has *parts*, and each part is asked of every seed: the run with the change against the run of the
-# same seed without it. With $y$ seeds that say yes, $u$ that say nothing (neither run came far enough) and $n$
-# seeds in all:
+# A claim has one or more *parts*, each a comparison. Each seed answers each part: the run with the change is
+# compared with the run of the same seed without it. The answer is yes, no, or none, if the runs ended too
+# early to tell. A part holds if four fifths of the seeds say yes. It fails if they no longer could, whatever
+# the seeds without an answer would say. Of $n$ seeds let $y$ say yes and $u$ give no answer:
 #
 # $$\text{holds} \iff y \ge \lceil \tfrac45 n \rceil, \qquad
 #   \text{fails} \iff y + u < \lceil \tfrac45 n \rceil .$$
@@ -108,8 +109,9 @@ beside("10 four of five by luck", my_share_of_luck, round(float(luck), 2))
 
 # %% [markdown]
 # That is too often. So a direction is not enough: this is what the **effect size** is for. Watch it at work.
-# Take five recorded runs of one setting, draw five of them for one side and five for the other, and ask whether
-# the first side is "sooner by a factor". Both sides are the same setting. Every yes is luck.
+# Take five recorded runs of one setting. Draw five of them for one side and five for the other (the same run
+# may come twice), and ask whether the first side is "sooner by a factor". Both sides are the same setting, so
+# every yes is luck.
 
 
 # %%
@@ -136,16 +138,16 @@ viz.lines(
 )
 
 # %% [markdown]
-# A factor of 0.8 leaves luck hardly a chance, as long as seeds scatter no more than these. Seeds that scatter
-# more need a stronger factor, or more seeds.
+# A factor of 0.8 leaves luck hardly a chance, as long as seeds differ no more than these. Seeds that differ
+# more need a smaller factor, or there must be more of them.
 #
 # ## 4. The claim, before the runs
 #
 # **The next cells are yours to change.** As they stand they hold an example, so that the lesson runs.
 #
-# First the *arms*: settings that differ in what their name says and in nothing else. Then a *control*, a claim that
-# could speak against the first. If more distractors make the network wait because there is more to search, then
-# *memorising*, which needs no search, should not take longer.
+# First the *arms*: settings that differ in what their name says and in nothing else. Then a *control*, a second
+# claim that could speak against the first. If more distractors make the network wait because there is more to
+# search, then *memorising*, which needs no search, should not take longer.
 
 # %%
 base = grokkit.presets["live"].with_(
@@ -158,11 +160,13 @@ for name, spec in my_arms.items():
     print(f"{name:14} {data.spell(data.train.tokens[0])}")
 
 # %% [markdown]
-# (The size, the learning rate and the 90 % were chosen by looking at other seeds. The claims are judged on seeds 5 to
-# 9, which nobody had looked at.)
+# (A confession: the size, the learning rate and the 90 % are no accident. We chose them after looking at seeds
+# 100 and 101 and after a first try on seeds 0 to 4. So those seeds cannot judge the claims. Seeds 5 to 9 do;
+# nobody had looked at them.)
 #
-# Then the claims: a sentence, who says it, and a *judge*, a function that turns runs into parts.
-# `evidence.grokked(arm, accuracy)` is the epoch of every seed; `.sooner(other, factor)` compares seed by seed.
+# Then the claims. Each has a name, a sentence, a word on who says it, and a *judge*, a function that turns runs
+# into parts. `evidence.grokked(arm, accuracy)` is the epoch of every seed; `.sooner(other, factor)` compares
+# seed by seed.
 
 
 # %%
@@ -205,8 +209,9 @@ my_claims = (
 )
 
 # %% [markdown]
-# Now **seal** it. A *row* holds arms and claims. Its fingerprint is a number made of every setting and every
-# sentence: change a word, and it is another one. Send it to somebody before you run.
+# Now **seal** them. A *row* holds arms, seeds and claims. Its fingerprint is made of all settings and all
+# sentences: change a word, and it is another one. Send it to somebody before you run. (The code of the judges
+# is not in it. Send that along.)
 #
 # *And bet: what will the two verdicts be?* ("reproduced", "partly", "not reproduced" or "undecided")
 
@@ -260,20 +265,21 @@ beside("10 verdict on the claim", my_verdict_on_the_claim, verdicts[0].verdict)
 beside("10 verdict on the control", my_verdict_on_the_control, verdicts[1].verdict)
 
 # %% [markdown]
-# Look at the control before you look at the claim. If it says no, then something else than the search may take
-# longer, too, whatever became of the claim. In the picture every run is a line, from memorising (the blue tick) to 90 % of the unseen pairs. An arrow is a
-# run that had not come there by its last epoch. It is [censored](glossary.md): it takes longer than that, and nobody knows
-# how much. To leave such runs out would be to leave out the slowest.
+# In the picture every run is a line, from memorising (the blue tick) to 90 % of the unseen pairs. An arrow is a
+# run that had not come there by its last epoch. It is [censored](glossary.md): it takes longer than that, and nobody
+# knows how much longer. Whoever leaves such runs out leaves out the slowest.
 #
-# Read the table part by part: what was asked, what was seen (the median, the least and the greatest), and for
-# how many seeds it held. Nobody rounded up.
+# In the table, look at the control before you look at the claim. If the control is not reproduced, then
+# memorising takes longer as well. So a longer wait need not come from a longer search, even if the claim holds.
+# Then read part by part: what was asked, what was seen (the median, the least and the greatest), and for how
+# many seeds it held.
 #
 # ## 6. And if nothing comes out?
 #
-# Then you know something that you did not know. A course that marks only what "worked" teaches its students to
-# find it. So these earn marks: the claim was sealed before the runs; it names a direction and a size; arms
-# differ in one thing; a control could have said no; runs that did not finish are counted; all sealed claims are
-# reported. Whether the claim held earns nothing.
+# Then you know something that you did not know. A course that gives marks only for what "worked" teaches its
+# students to report only that. So these earn marks: the claim was sealed before the runs; it names a direction
+# and a size; arms differ in one thing; a control could have said no; runs that did not finish are counted; all
+# sealed claims are reported. Whether the claim held earns nothing.
 #
 # A seal does not keep you from running ten claims and showing one. Only you can do that.
 #

@@ -5,10 +5,10 @@
 # the MLP, in the other it does not. Both know their training sums by heart at about the same time. One of them
 # understands long before the other.
 #
-# Nobody told them where to look. Nobody changed the data. A second account of grokking makes this its centre:
-# an architecture has an **inductive bias**. It makes some solutions easy to reach and others hard, and the
-# wait is the time that it takes to give up the easy, wrong one. Its authors moved a LayerNorm through a block,
-# and the wait moved with it.
+# Nobody told them where to look. Nobody changed the data. A second account of grokking starts from this: an
+# architecture has an **inductive bias**. It makes some solutions easy to reach and others hard. The wait is the
+# time that a network takes to give up an easy solution that does not generalise. The authors of this account
+# put the LayerNorm in several places of a block, and the wait changed with the place.
 #
 # **Does the architecture choose? And when somebody says "this setting is quicker", what else did they change?**
 #
@@ -31,10 +31,9 @@ from grokkit.runtime.history import to_history
 # %% [markdown]
 # ## 1. What a LayerNorm takes away
 #
-# A **LayerNorm** takes a vector, subtracts the mean of its coordinates and divides by their standard
-# deviation. We call it LN. It takes the *length* away: a vector twice as long reads the same. And the way
-# back? The gradient that arrives at the vector is divided by that standard deviation, so the longer the vector
-# is, the less a step turns it.
+# A **LayerNorm**, LN for short, takes a vector, subtracts the mean of its coordinates and divides by their
+# standard deviation. So it takes the *length* away: of a vector $x$ and the vector $2x$ it makes the same. On the
+# way back the gradient is divided by that standard deviation, too. So a longer vector gets a smaller gradient.
 
 # %%
 draw = torch.Generator().manual_seed(0)
@@ -57,8 +56,9 @@ print("2x reads as x does:", bool(torch.allclose(norm(2 * x), norm(x))))
 print(f"the gradient at 2x is {arrives(2 * x).norm() / arrives(x).norm():.2f} of that at x")
 
 # %% [markdown]
-# In a Transformer block three parts read: the **scores** (queries and keys) and the **values** read the stream
-# $x$ that comes in, the **MLP** reads the stream $y$ after attention. Before each of them an LN may stand:
+# In a Transformer block three parts read. The **scores** (queries and keys) and the **values** read $x$, the
+# vectors that come into the block. The **MLP** reads $y$, the vectors after attention. Before each of the three
+# an LN may stand:
 #
 # | name | scores read | values read | MLP reads |
 # | --- | --- | --- | --- |
@@ -69,14 +69,14 @@ print(f"the gradient at 2x is {arrives(2 * x).norm() / arrives(x).norm():.2f} of
 # | M | $x$ | $x$ | $\mathrm{LN}(y)$ |
 # | M+A* | $\mathrm{LN}(x)$ | $\mathrm{LN}(x)$ | $\mathrm{LN}(y)$ |
 #
-# Here the sequence is [a, b, =], without distractors. So this account is about another part of the wait than
-# lessons 02 to 06: there is hardly anything to look away from.
+# Here the sequence is [a, b, =], without distractors. There is hardly anything to search. So this account is
+# about the second part of the wait, learning to add, more than about the first.
 #
 # ## 2. Bet on an order
 #
-# The authors' account goes like this. Without an LN the network can memorise *by length*: examples that point
-# the same way are told apart by how long their vectors are. An LN in front of the MLP closes that way. What is
-# left is to turn vectors, which is what understanding needs.
+# The authors' account goes like this. Without an LN the network can memorise *by length*: it tells examples
+# apart whose vectors have one direction and different lengths. An LN in front of the MLP closes that way. Then
+# the network has to change directions, and this is what understanding needs.
 #
 # *Four placements: `"none"`, `"A*"`, `"M"`, `"M+A*"`. Order them, the first to answer 95 % of the unseen sums
 # first.*
@@ -127,28 +127,32 @@ beside("11 order of four placements", my_order, tuple(order))
 # %% [markdown]
 # <details><summary><b>What five seeds say</b> (open after your guess)</summary>
 #
-# In the medians the order is the published one. Seed by seed one end of it is solid: **an LN in front of the MLP
-# alone** brings the grok to less than half of the epochs, in every seed. The other end is a coin toss: A* against
-# no norm.
+# In the medians the order is the published one. Seed by seed one end of it is sure: **an LN in front of the MLP
+# alone** brings the grok to less than half of the epochs, in every seed. The other end is not: A* is no later than
+# no norm in three seeds of five, and luck does that as often as not.
+#
+# (The right half of the figure shows how evenly attention looks when the sums are memorised. The evidence asks
+# what that has to do with grokking.)
 #
 # </details>
 #
 # ## 3. Attention taken apart
 #
-# Choose a placement. The drawing says what reads through a norm; the pale lines are the five networks without
-# one. Compare A^v, A^qk and A*, which is both of them together.
+# Move the slider to choose a placement. The drawing shows what reads through a norm; the grey lines are the five
+# networks without one. Compare A^v, A^qk and A*, which is both of them together. (The two curves on the right are
+# probes that the evidence explains.)
 
 # %% tags=["nbval-ignore-output"]
 widgets.PathwayPicker(recorded)
 
 # %% [markdown]
-# A* looks like nothing because it is two things that pull apart. An LN in front of the **values** alone helps:
-# A^v groks several times sooner than A*. An LN in front of the **scores** alone does harm: A^qk does not grok in
-# 10,000 epochs, in any of five seeds. So yes, the architecture chooses.
+# A* seems to change nothing, because it is two changes with opposite effects. An LN in front of the **values**
+# alone helps: the median of A^v is about a third of that of A*. An LN in front of the **scores** alone does harm:
+# A^qk does not grok in 10,000 epochs, in any of five seeds. So yes, the architecture chooses.
 #
-# What does it choose first? Whoever gives $a$ and $b$ the same attention cannot tell $(a, b)$ from $(b, a)$, and
-# so has the [mirror images](glossary.md) of the train sums for nothing. Take the unseen sums apart: when are half
-# of them right, of those whose mirror image is trained on, and of the others?
+# What comes first? A network that gives $a$ and $b$ the same attention may find it easy to treat $(a, b)$ and
+# $(b, a)$ alike. Then it has the [mirror images](glossary.md) of the training sums for nothing. So take the unseen
+# sums apart, into those whose mirror image is trained on and the others. When is half of each right?
 
 # %%
 print(f"{'half right at epoch':>22}: {'mirror image trained on':>34}{'mirror image unseen':>34}")
@@ -161,18 +165,19 @@ for name in grokked:
     print(f"{name:>22}: {both[0]!s:>34}{both[1]!s:>34}")
 
 # %% [markdown]
-# **The quick placements have their mirror images at once.** With M and A^v half of them are right by epoch 100, in
-# every seed. With `none` and A* most seeds take thousands of epochs to get even those. So the placement first
-# decides how soon the network sees that $a + b = b + a$. That is not all, for the others come sooner as well. But
-# part of what "95 % of the unseen" calls understanding is this one symmetry.
+# **The two quickest placements have their mirror images early.** With M and A^v half of them are right by epoch
+# 100, in every seed. With `none` and A* most seeds take thousands of epochs to get even those. So one thing that
+# the placement decides is how soon the network sees that $a + b = b + a$. That is not all, for the other sums come
+# sooner as well. But part of what "95 % of the unseen" counts is this one symmetry.
 #
-# ## 4. The twist: who turned the other knob?
+# ## 4. The twist: what else was changed?
 #
-# The same paper has a second setting that "makes a network grok sooner": a small **readout**. Multiply the logits
-# by a constant $a$. With a smaller $a$ the network groks sooner, the paper finds.
+# The same paper has a second setting with which a network groks sooner: a small **readout**. The logits are
+# multiplied by a constant, which the paper calls $a$ (here, then, $a$ is no longer the first number). With a
+# smaller $a$ the network groks sooner, the paper finds.
 #
 # Look at how it was tried. With $a$ the learning rate $\eta$ was changed, too, to $\eta / a^2$. With AdamW every
-# step takes the share $\eta \lambda$ of each weight away, where $\lambda$ is the weight decay. So
+# step takes the share $\eta \lambda$ of each weight away, where $\lambda$ is the weight decay. So:
 
 # %%
 optimizer = row.arms()["none"][0].optimizer
@@ -181,8 +186,8 @@ for a in (0.5, 1.0, 1.5):
     print(f"a = {a}: every step takes {taken:.2%} of each weight away")
 
 # %% [markdown]
-# A small readout came with a much larger decay. [Lesson 05](05_the_wait.ipynb) says what that does: the wait goes
-# about as 1 / (learning rate x decay). The control is to leave the learning rate alone.
+# With a small readout each step takes away much more. [Lesson 05](05_the_wait.ipynb) says what that does: the wait
+# goes about as 1 / (learning rate x decay). As a control, leave the learning rate alone:
 
 # %%
 readout = experiments.recorded("readout-scale")
@@ -197,16 +202,18 @@ for words, end in (("learning rate / a²", ", rate / a^2"), ("one learning rate"
     print(f"    a = {scales[0]} no later than a = {scales[-1]}: {smaller} of 5 seeds")
 
 # %% [markdown]
-# With the rule, the smaller readout is sooner in every seed. With one learning rate, it is later in the median.
-# **The smaller readout was not what helped.** What it brought along helped. And if one holds the *product* of
-# learning rate and decay, and changes the rate tenfold?
+# With the learning rate $\eta / a^2$ the smallest readout is sooner than the largest in every seed. With one learning
+# rate it is sooner in none. **The smaller readout was not what helped.** The learning rate that came with it was.
+#
+# And is it the rate alone, or the *product* of rate and decay? Make the rate ten times as large, and the decay a
+# tenth, so that the product stays:
 
 # %%
 viz.row_figure("lr-and-decay", experiments.recorded("lr-and-decay"))
 
 # %% [markdown]
-# The last line has the product of the second one, with ten times the learning rate: the medians lie near each
-# other. The product sets the pace.
+# Compare the bottom line with `decay 1`, which has the same product: their medians lie near each other. A tenfold
+# rate changes little if the decay makes up for it. So it is the product that sets the pace.
 #
 # What the map says after this lesson:
 
@@ -216,14 +223,14 @@ viz.claims_map(upto=11)
 # %% [markdown]
 # ## Case file
 #
-# - **We know:** an LN before the MLP, or before the values, brings the grok to less than half of the epochs; one
-#   before the scores alone keeps the network from it.
-# - **We do not know:** why. The shortcut by length is there with A^v, too, and A^v is quick (the evidence).
+# - **We know:** an LN before the MLP, or before the values, brings the median grok to less than half of the epochs;
+#   with one before the scores alone, no network grokked in 10,000 epochs.
+# - **We do not know:** why. Memorising by length is open to A^v, too, and A^v is quick (the evidence).
 # - **What would change it:** the same order under an optimizer in which the length of a vector does not set the
 #   size of a step.
 #
-# **A common misconception.** "This setting groks sooner." Sooner than what, with what else held? Ask first for
-# the product of learning rate and decay.
+# **A common misconception.** "This setting groks sooner." Sooner than what, and what else was changed? Ask first
+# for the product of learning rate and decay.
 #
 # **Exercises:** [11 · Inductive bias](../exercises/11_inductive_bias.ipynb). **Next:**
 # [12 · Token uniformity](12_token_uniformity.ipynb). A third account looks neither at attention nor at norms, but

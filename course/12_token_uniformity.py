@@ -1,15 +1,15 @@
 # %% [markdown]
 # # 12 · Do embeddings or data decide?
 #
-# To a network that adds, 7 and 8 are neighbours, and modulo 47 so are 46 and 0. Are they neighbours in its
-# *embedding*, too? A third account of grokking says: yes, and this is what the wait is for. If the numbers come to
-# lie evenly along a closed curve, an unseen sum can be read off its neighbours. So understanding is **even
-# embeddings** plus **enough data nearby**. The paper has a measure of progress which, it says, falls long before
-# the test loss does.
+# In arithmetic 7 and 8 are neighbours, and modulo 47 so are 46 and 0. Are they neighbours in a network's
+# *embedding*, too? A third account of grokking says: yes, and this is what the wait is for. Once the numbers lie
+# evenly along a closed curve, an unseen sum can be answered like its neighbours that were trained on. So
+# understanding takes **even embeddings** and **enough data nearby**. The paper of this account has a measure of
+# progress that falls, it says, long before the test loss does.
 #
-# A measure of progress is a tempting thing: it moves while nothing else does. This lesson asks two questions of it.
-# **Does it measure what it says? And when a network answers what it has not seen, what else would give the same
-# answers?**
+# A measure of progress is tempting: it moves while nothing else does. This lesson asks two questions. **Does the
+# measure show what it is meant to show? And when a network answers what it has not seen, what else would give the
+# same answers?**
 #
 # *You need lesson 01 (mirror images) and [09](09_what_did_it_learn.ipynb) (waves). Reading takes 20 minutes; the
 # code takes {{time 12}} of one core. Nulls, five seeds of four functions, the "mastery condition", ceilings, head
@@ -43,7 +43,7 @@ p = 47
 # $$\mathrm{MED} = \frac1p \sum_{i=0}^{p-1} \lVert \phi(i+1) - \phi(i) \rVert .$$
 #
 # A low MED is meant to say: neighbours are near, the curve is smooth. Lesson 09 found circles in networks that add,
-# gone round $k$ times for some frequencies $k$. So try MED on circles.
+# and the numbers went round them $k$ times, for some frequencies $k$. So try MED on circles.
 
 
 # %%
@@ -68,15 +68,16 @@ for words, phi in {
     print(f"{words:32} MED {med(phi):.2g}")
 
 # %% [markdown]
-# Two traps. MED **depends on the frequency**: the same circle, with the same places, gets a far larger MED when it
-# is gone round 20 times, and nothing says that a network must go round once. And it is **not free of size**: make
-# an embedding small, and MED is small, order or no order. You know something that makes embeddings small all the
-# time: weight decay.
+# There are two traps. MED **depends on the frequency**: the same circle, with the same places, gets a far larger
+# MED if the numbers go round it 20 times, and nothing says that a network must go round once. And MED **depends on
+# size**: make an embedding small, and MED is small, with or without an order. You know something that makes
+# embeddings smaller all the time: weight decay.
 #
-# Each trap has a remedy. The **relative MED** divides by the mean distance of all pairs; 1 means that the order says
-# nothing. The **best step** takes the least relative MED over all steps $s$, with $i$ and $i + s$ as neighbours: it
-# sees a circle of any frequency. And since a minimum over many steps is low by chance, it is held against
-# *shuffled* orders that may choose their best step, too.
+# Each trap has a remedy. Against size, divide MED by the mean distance of all pairs. This is the **relative MED**; 1
+# means that the order says nothing. Against frequency, let $i$ and $i + s$ be the neighbours, for each step $s$ from
+# 1 to 23, and take the least relative MED of all steps. This is the **best step**; it finds a circle of any
+# frequency. But the least of many numbers is low by chance alone. So shuffle the numbers, let each shuffled order
+# choose its own best step, and compare.
 #
 # ## 2. One network, live
 #
@@ -99,17 +100,18 @@ viz.lines(
         viz.Line(live.epochs, live.test_accuracy, "unseen sums right", "test"),
         viz.Line(live.epochs, size / size[0], "size of the embedding / its start", "norm", solid),
         viz.Line(live.epochs, seen.med / seen.med[0], "MED / its start", "norm"),
-        viz.Line(live.epochs, seen.best, "best step", "structure"),
+        viz.Line(live.epochs, seen.best, "relative MED at the best step", "structure"),
         viz.Line(
             live.epochs, seen.best_null.amin(dim=1),
-            "best step, least of 20 shuffled orders", "structure", shuffled,
+            "the same, least of 20 shuffled orders", "structure", shuffled,
         ),
     ],
     title="What MED does, and what order does",
     below="sums modulo 47, one live run, seed 0",
     x="epoch",
-    y="share right; multiple",
+    y="share, multiple, relative MED",
     ylim=(-0.02, 1.8),
+    height=4.2,
 )  # fmt: skip
 
 # %% tags=["nbval-ignore-output", "hide-output"]
@@ -119,13 +121,13 @@ beside("12 MED at the end, over its start", my_med_at_the_end,
 # %% [markdown]
 # <details><summary><b>What the curves show</b> (open after your guess)</summary>
 #
-# While it memorises, the embedding *grows*, and MED grows with it. Then weight decay brings it down, and MED with it.
-# At the end MED is above its start. The order shows in the best step: it sinks below what shuffled orders can do.
+# While the network memorises, its embedding *grows*, and MED grows with it. Then both fall slowly. At the end MED is
+# above its start. The order shows in the best step: the green line sinks below what shuffled orders have (dashed).
 #
 # </details>
 #
-# And a control that could say no. Take the embedding at the start, random numbers, and let weight decay shrink it,
-# with no data and no gradient:
+# Now a control. Take an embedding at its start, when it is random numbers, and let weight decay shrink it, without
+# data and without a gradient:
 
 # %%
 spec = embedding_paths.RECIPES["sum"]()
@@ -137,11 +139,11 @@ for epoch in (0, 500, 1000):
           f"best step {float(alone.best):.2f}")  # fmt: skip
 
 # %% [markdown]
-# MED falls, and nothing whatever has been learned. **Whoever plots MED alone cannot tell progress from decay.**
+# MED falls, and nothing has been learned. **MED alone cannot tell progress from decay.**
 #
-# The order itself is worth seeing. Below are all numbers in the plane of one frequency, joined as they follow each
-# other round its circle. Play the epochs; then let the product be walked in the order 1, g, g², ... of a number $g$
-# whose powers reach every number but 0.
+# The order itself is worth seeing. Below are all numbers in the plane of one frequency, as in lesson 09, joined as
+# they follow each other round its circle. Play the epochs. Then choose the *product*, first in the order 0, 1, 2, …
+# and then in the order 1, g, g², …; here $g$ is a number whose powers reach every number but 0.
 
 # %% tags=["nbval-ignore-output"]
 widgets.EmbeddingCircle()
@@ -149,9 +151,9 @@ widgets.EmbeddingCircle()
 # %% [markdown]
 # ## 3. Is order enough? Is it needed?
 #
-# Four functions, five seeds each. "Even" means that at the end the best step is below all shuffled orders, and
-# "understands" that 95 % of the unseen pairs were right at some record. For products the order is that of the powers
-# of $g$.
+# Four functions, five seeds each. "Understands" means that at some record 95 % of the unseen pairs were right; "even"
+# means that at the end the best step is below all shuffled orders. (For products the numbers are in the order of the
+# powers of $g$.)
 
 # %%
 evidence = experiments.row("med-tracking").evidence(experiments.recorded("med-tracking"))
@@ -165,18 +167,19 @@ for name in filter(evidence.has, evidence.arms):
     print(f"{name:8} {reached} of 5 seeds {even:9} of 5 seeds {up:9} of 5 seeds")
 
 # %% [markdown]
-# Look at the differences: all are even, and most do not understand. **Even embeddings are not enough.** And at
-# $x^2 + y^2$: all understand, and none is even in this order. **Nor are they needed.** It has another way: $i$ and
-# $-i$ have the same square, so $(i, j)$ has up to seven relatives with the same answer, and one of them was mostly
-# trained on.
+# Look at $x - y$: all five seeds are even, and only one understands. **Even embeddings are not enough.** Look at
+# $x^2 + y^2$: all five understand, and none is even in this order. **Nor are they needed.** For squares there is
+# another way to the answer. $i$ and $-i$ have the same square, so $(i, j)$, $(-i, j)$, $(j, i)$ and so on have the
+# same answer: a pair has up to seven such relatives, and for most unseen pairs at least one of them was trained on.
 #
-# Relatives again. In lesson 01 they were [mirror images](glossary.md). So ask of any understanding: *what else would give the same
-# answers?*
+# In lesson 01 the relatives were [mirror images](glossary.md). So ask whenever a network seems to understand: *what
+# else would give the same answers?*
 #
 # ## 4. Data: leave a hole
 #
-# The paper's second half says that an unseen pair needs a train pair with the same answer *nearby* in the table. To
-# test it, leave a **hole**: a region in which nothing is trained on, with as many train pairs outside as before.
+# The second half of the account says that an unseen pair needs a training pair with the same answer *nearby* in the
+# table of all pairs. To test it, leave a **hole**: a region, a square or a strip, in which nothing is trained on.
+# There are as many training pairs outside it as before.
 
 # %%
 viz.row_figure("holes", experiments.recorded("holes"))
@@ -187,14 +190,16 @@ for result in experiments.claims("holes"):
 
 # %% [markdown]
 # The larger the hole, the less of it is right. But the paper reports that strips are harder than squares, and here,
-# where only the hole is counted, strips are *easier*, in every seed. Our own explanation, written down before the
-# runs, was mirror images: it fails as well. Distance in the table is not what decides, and we do not know what does.
+# where only the hole is counted, strips are *easier*, in every seed. We had an explanation, written down before the
+# runs: in a strip many pairs have a mirror image that is trained on. It fails as well, for in the small strip the
+# other pairs are right nearly as often. Nor is it the distance to the nearest training pair: small square and small
+# strip have the same (evidence 12). We do not know what it is.
 #
 # ## 5. The twist: sums, or twins?
 #
-# The paper's last network *looks*. An image has four cells, and in each a **glyph**: a blank, or a polygon with
-# spokes. The class is the sum of their sides. A residual network memorises some of all images and later answers the
-# others. Here (our images are smaller than the paper's) is an unseen image, and one that was trained on:
+# The paper's last network reads images. An image has four cells, and in each a **glyph**: a blank, or a polygon with
+# spokes. The class of an image is the sum of their sides. A residual network memorises a part of all images and later
+# answers the others. Here (our images are smaller than the paper's) is an unseen image, and one that was trained on:
 
 # %%
 spec = experiments.row("resnet-grokking").arms()["with twins"][0]
@@ -217,9 +222,9 @@ with viz.style():
 figure
 
 # %% [markdown]
-# They are **twins**: the same glyphs in other cells, and so the same class. A network that forgets *where* a glyph
-# stands takes the one for the other. It need not add anything. So hold all twins of an image back with it, so that
-# no unseen image has one, and train the same network on as many images.
+# They are **twins**: the same glyphs in other cells, and so the same class. A network that ignores *where* a glyph
+# stands takes the one for the other, and need not add anything. As a control, choose the unseen images together with
+# all their twins, so that none of these is trained on, and train the same network on as many images as before.
 
 # %%
 pictured = experiments.row("resnet-grokking").evidence(experiments.recorded("resnet-grokking"))
@@ -247,8 +252,9 @@ viz.row_figure("resnet-grokking", experiments.recorded("resnet-grokking"))
 
 # %% [markdown]
 # With twins it looks like grokking, though in most seeds the accuracy later falls back for a while. Without twins the
-# network memorises as soon, and answers little of the unseen. **What it had found was twins, not sums.** The paper has
-# no such control. In its setting, too, nearly every unseen image has a twin; whether its network found twins is open.
+# network memorises as soon, and answers few of the unseen images. **What it had found was twins, not sums.** The paper
+# has no such control. In its setting, too, nearly every unseen image has a twin that was trained on. Whether its
+# network found twins is open.
 #
 # What the map says after this lesson (the runs of its last line are in the evidence):
 
@@ -258,13 +264,13 @@ viz.claims_map(upto=12)
 # %% [markdown]
 # ## Case file
 #
-# - **We know:** MED measures size as well as order; order is neither enough nor needed for these functions; the small
-#   image network answers by twins.
+# - **We know:** MED measures size as well as order; even embeddings are neither enough for $x - y$ nor needed for
+#   $x^2 + y^2$; the small image network answers by twins.
 # - **We do not know:** what decides how much of a hole is right.
 # - **What would change it:** the image network at the paper's size, with twins held back, that answers the unseen.
 #
-# **A common misconception.** "A measure that moves before the test loss predicts grokking." What moves in all runs
-# alike, in those that understand and in those that do not, predicts nothing.
+# **A common misconception.** "A measure that moves before the test loss predicts grokking." If it moves as much in
+# runs that never understand, it predicts nothing.
 #
 # **Exercises:** [12 · Token uniformity](../exercises/12_token_uniformity.ipynb). **Next:**
 # [13 · Three accounts](13_three_accounts.ipynb): one network, all instruments. Which signal comes first?

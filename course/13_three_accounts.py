@@ -7,10 +7,11 @@
 # - **Features** (lesson 11): it groks when what it computes becomes *compressible*.
 # - **Uniformity** (lesson 12): it groks when the *embeddings* of the numbers come to lie evenly on a closed curve.
 #
-# Each watched networks of its own, with instruments of its own, and each saw its own signal move before the test
+# Each paper watched networks of its own with measures of its own, and saw its own signal move before the test
 # accuracy did. That is what all three take for evidence: *my signal comes first.*
 #
-# Here all instruments watch one network. **Which signal comes first? And is being first worth anything?**
+# Here one network is watched with the measures of all three. **Which signal comes first? And what does being first
+# prove?**
 #
 # *You need lessons 05, 06, 09, and of 11 and 12 one sentence each, given below. Reading takes 20 minutes; the code
 # takes {{time 13}} of one core. How sure the order is, six other rulers, another network, and six rules of ours on
@@ -31,17 +32,18 @@ from grokkit.experiments.signals import SIGNALS, arrivals, gone
 # | --- | --- | --- |
 # | structure | **KL** | how far attention is from the [oracle](glossary.md): half on each number, nothing elsewhere |
 # | features | **entropy** | how evenly attention is spread over the five tokens |
-# | | **effective rank** | how many directions the hidden features fill |
-# | | **alpha** | how steeply the spectrum of the features falls; low: a few directions have nearly everything |
-# | uniformity | **relative MED** | how far it is round the numbers, 1 meaning that their order says nothing |
-# | beside them | **Fourier** | whether the dimensions of the embedding share a few frequencies (lesson 09) |
-# | | **norm** | how large the MLP is (lesson 05) |
+# | | **effective rank** | how many directions the hidden features use |
+# | | **alpha** | a power law fitted to how strong these directions are; low if a few are far stronger than the many |
+# | uniformity | **relative MED** | how near neighbours are in the embedding, at the best step (lesson 12); 1: no order |
+# | none of the three | **Fourier** | whether the dimensions of the embedding share a few frequencies (lesson 09) |
+# | | **norm** | how large the weights of the MLP are (lesson 05) |
 #
-# (Lesson 08 warned that KL is not what decides; the least mass is. As a signal of *when* attention moves, it will do.)
+# (In lesson 08 the least mass counted, and not KL. As a signal of *when* attention moves, KL will do.)
 #
-# When does something happen that takes thousands of epochs? One rule for all: a signal's way leads from its value at
-# memorising to its last value. The signal is **half-way** at the first record from which half of the way is behind it,
-# for good. With $t_0$ the epoch of memorising, $T$ the last, and $s(t)$ the signal at epoch $t$:
+# A signal moves for thousands of epochs. At which epoch shall we say that it has moved? One rule for all: take its
+# value when the network has memorised, and its last value. The signal is **half-way** at the first record from
+# which on at least half of this change is done, up to the end. With $t_0$ the epoch of memorising, $T$ the last
+# one, and $s(t)$ the signal at epoch $t$, half-way is
 #
 # $$t_{1/2} = \min\Big\{t :\; \frac{s(t') - s(t_0)}{s(T) - s(t_0)} \ge \tfrac12
 #   \;\text{ for all } t' \ge t\Big\}.$$
@@ -49,10 +51,10 @@ from grokkit.experiments.signals import SIGNALS, arrivals, gone
 
 # %%
 def half_way(epochs, values, since):
-    """The epoch from which half of a signal's way is done, for good."""
+    """The epoch from which on half of a signal's change is done, up to the end."""
     start, end = values[epochs == since].item(), values[-1]
     done = (values - start) / (end - start)
-    beyond = np.logical_and.accumulate((done >= 0.5)[::-1])[::-1]  # "for good": from behind
+    beyond = np.logical_and.accumulate((done >= 0.5)[::-1])[::-1]  # "up to the end": from behind
     return epochs[beyond.argmax()]
 
 
@@ -74,12 +76,13 @@ dates = {
 print(f"{len(names)} signals dated in {len(runs)} seeds: {', '.join(names)}")
 
 # %% [markdown]
-# The last of them is the answer itself: the accuracy on unseen pairs whose mirror image is unseen, too.
+# The eighth of them is the answer itself: the accuracy on unseen pairs whose mirror image is unseen, too.
 #
 # ## 2. Your prediction
 #
-# *Of the seven signals in the table, which is half-way first, and which last?* (For the order count the mean of the
-# ranks over five seeds.) *And which are half-way before the unseen pairs are, in at least four of five seeds?*
+# *Of the seven signals in the table, which is half-way first, and which last?* (In each seed the signals get places
+# from 1, the earliest, to 8. What counts is the mean place over five seeds.) *And which are half-way before the
+# unseen pairs are, in at least four of five seeds?*
 
 # %%
 my_first = None
@@ -88,28 +91,31 @@ my_leaders = None  # a set of names, such as {"KL", "norm"}
 
 # %% tags=["hide-output"]
 ordered = midranks(np.stack([dates[name] for name in names], axis=1)).mean(axis=0)
-mean_rank = dict(zip(names, ordered, strict=True))
+mean_place = dict(zip(names, ordered, strict=True))
 leaders = {name for name in signals if (dates[name] < dates["unseen pairs"]).sum() >= 4}
-print(f"{'half-way at epoch':18}" + "".join(f"  seed {seed}" for seed in range(5)) + "   mean rank")
-for name in sorted(names, key=mean_rank.get):
+print(
+    f"{'half-way at epoch':18}" + "".join(f"  seed {seed}" for seed in range(5)) + "   mean place"
+)
+for name in sorted(names, key=mean_place.get):
     print(f"{name:18}" + "".join(f"{epoch:8,.0f}" for epoch in dates[name]), end="")
-    print(f"   {mean_rank[name]:9.1f}")
+    print(f"   {mean_place[name]:10.1f}")
 ranks = [
     (values[one.epoch.values == start].item(), values[-1])
     for one, start in zip(runs, since, strict=True)
     for values in [SIGNALS["effective rank"].of(one)]
 ]
 print("effective rank, memorised to end:", "  ".join(f"{a:.0f} to {b:.0f}" for a, b in ranks))
-beside("13 first of the signals", my_first, min(signals, key=mean_rank.get))
+beside("13 first of the signals", my_first, min(signals, key=mean_place.get))
 
 # %% tags=["hide-output"]
-beside("13 last of the signals", my_last, max(signals, key=mean_rank.get))
+beside("13 last of the signals", my_last, max(signals, key=mean_place.get))
 
 # %% tags=["hide-output"]
 beside("13 half-way before the unseen pairs", my_leaders and sorted(my_leaders), sorted(leaders))
 
 # %% [markdown]
-# Here is one seed: the accuracies above, and below them every signal on its own way from 0 to 1.
+# Here is one seed. Above are the accuracies. Below is every signal, as the share of its change that is done: 0 when
+# memorised, 1 at the end. Each has a mark where it is half-way. (Alpha leaves the picture for a while.)
 
 # %% tags=["hide-output"]
 viz.signals_of_a_run(runs[0])
@@ -117,17 +123,18 @@ viz.signals_of_a_run(runs[0])
 # %% [markdown]
 # <details><summary><b>What the five seeds show</b> (open after your guess)</summary>
 #
-# While the accuracy on unseen pairs says that nothing happens, nearly everything is on the move. The **effective rank**
-# is first in every seed, then attention (KL, entropy). Alpha comes last. And look at direction: the account of features
-# says that features become compressible, so the rank should *fall*. From memorising to the end it *rises*.
+# While the accuracy on unseen pairs stands still, most of the signals move. The **effective rank** is half-way first in
+# every seed, then attention (KL, entropy). Alpha comes last. Look at the direction, too. The account of features says
+# that features become compressible, so the effective rank should *fall*. From memorising to the end it *rises*.
 #
 # </details>
 #
-# Seeds agree on this order, and not by chance (the evidence has the test). So an account could stop here: *my signal comes before the grok, in every seed.*
+# The seeds agree on this order more than luck explains (the evidence has the test). So a paper could stop here: *my
+# signal comes before the grok, in every seed.*
 #
 # ## 3. The twist: one more signal
 #
-# Here is a signal that has never seen a network. Date it by the same rule.
+# Here is a signal that is made without a network. When is it half-way, by the same rule?
 
 # %%
 clock = [
@@ -139,16 +146,16 @@ print("half-way, unseen pairs:   ", "".join(f"{epoch:8,.0f}" for epoch in dates[
 print(f"ahead in {np.sum(np.array(clock) < dates['unseen pairs'])} of {len(runs)} seeds")
 
 # %% [markdown]
-# It is the **clock on the wall**: the epoch number itself. Half of the time is over before the unseen pairs are
-# half-way, for the simple reason that they come late. So whatever grows or shrinks steadily, for whatever reason, is
-# "ahead". Coming before is not evidence. Then what is?
+# It is the **clock on the wall**: the number of the epoch. It is half-way when half of the time is over, and the unseen
+# pairs come later than that. So whatever grows or shrinks steadily, for whatever reason, is "ahead" of them. Coming
+# before is not evidence. Then what is?
 #
 # ## 4. A network that never groks
 #
-# A signal that belongs to understanding must stay away where nobody understands. Two kinds of networks memorise and
-# never grok. In one the **weight decay is 0**. In the other, the **trap** of lesson 02, the distractors are random
-# numbers. How far does each signal go there, from memorising to the end? The unit is the way that it goes in the
-# network of the same seed that groks.
+# If a signal shows understanding, it must not move in networks that do not understand. We have two kinds that
+# memorise and never grok. In one the **weight decay is 0**. In the other, the **trap** of lesson 02, the distractors
+# are random numbers. How much does each signal change there, from memorising to the end? The table divides its change
+# by that in the network of the same seed that groks: 1 means as much, 0 not at all, and below 0 the other way.
 
 # %%
 controls = ("no decay", "random distractors")
@@ -161,11 +168,12 @@ right = [np.median(evidence.final(arm, "unmirrored_accuracy")) for arm in contro
 print(f"{'unseen pairs right at end':28}" + "".join(f"{share:24.2f}" for share in right))
 
 # %% [markdown]
-# In the trap hardly any unseen sum is right, and the **effective rank** goes its way all the same. So the signal that
-# came first of all does not show understanding. Relative MED and Fourier hardly stir in either control.
+# In the trap hardly any unseen pair is right, and the **effective rank** changes about as much as in a network that
+# groks. So the signal that came first does not show understanding. Relative MED and Fourier hardly change in either
+# control.
 #
-# And KL goes farther than ever in the trap! Has attention found the structure there? Look at the level, not at the
-# distance:
+# And in the trap KL changes more than in the network that groks! Has attention found the numbers there? Look at the
+# values of KL themselves, when memorised and at the end:
 
 # %%
 for arm in ("baseline", "random distractors"):
@@ -178,15 +186,17 @@ for arm in ("baseline", "random distractors"):
 print(f"attention that looks everywhere alike has {np.log(5 / 2):.2g}")
 
 # %% [markdown]
-# It comes from very bad to bad, and ends farther from the oracle than attention that looks everywhere alike. A control
-# that begins elsewhere must be asked for its level, too. (Our own claim had asked for the distance. It failed, and it
-# stays failed; the rule about the level was tried on fresh seeds, and held.)
+# In the trap KL falls from very high to high. At the end attention is still farther from the oracle than attention
+# that looks everywhere alike. So of a control ask two things: how much a signal changes, and what its value is at the
+# end. (Our own claim had asked only the first. It failed, and it stays failed. The second was then tried on fresh
+# seeds, and held.)
 #
-# ## 5. Take hold of it
+# ## 5. Change one thing, and see what follows
 #
-# A control shows where a signal goes without understanding. To show a cause, take hold of the thing and move it. One account has a handle: the prior of
-# lesson 06 puts attention where it should be. If the other signals waited for structure, they must now come sooner.
-# The mark is that of the same seed without the prior.
+# A control shows what a signal does without understanding. To show a *cause*, change it and see what follows. For one
+# of the accounts we can: the prior of lesson 06 puts attention where it should be. If the other signals waited for
+# attention, they must now come sooner. For each signal take the value that it has half-way without the prior; call it
+# its **mark**. At which epoch does the network of the same seed come to this mark when it is told where to look?
 
 # %%
 told = {name: arrivals(evidence, name, "KL 1").values for name in names}
@@ -199,17 +209,17 @@ for name in names:
     print(f"{name:16}{middle:>34}   {ahead} of 5 seeds")
 
 # %% [markdown]
-# Evenness, waves and the answer all come sooner. Finding the structure *was* in their way. And the order changes:
-# relative MED, which came with the answer before, is now ahead of it in every seed. So the order of section 2 was
-# that of one setting. And the effective rank mostly does not come to its mark at all, and these networks grok. It is
-# neither needed nor enough.
+# Even embeddings (relative MED), waves (Fourier) and the answer all come much sooner. So the search for where to look
+# *was* in their way. The order changes as well: Fourier, which came together with the answer, is now ahead of it in
+# every seed. So the order of section 2 is that of one setting. And the effective rank comes to its mark in one seed
+# of five, though the networks grok. A large effective rank is not needed; the trap has shown that it is not enough.
 #
 # ## 6. They may all be right, at different times
 #
-# In this network the accounts see stages of one slow thing. Attention turns to the numbers; this is the search, the
-# first part of the wait. Then, about together, embeddings become even, waves come, the norm falls, and the unseen
-# pairs are understood; this is learning to add, the second part. None of the accounts is wrong about what it saw.
-# What is wrong is the step from *before* to *because*.
+# In this network the three accounts see stages of one slow process. Attention turns to the numbers: this is the
+# search, the first part of the wait. Then, at about the same time, embeddings become even, waves come, the norm falls
+# and the unseen pairs are understood: this is learning to add, the second part. Each account saw something that is
+# there. What does not follow is *because* from *before*.
 #
 # The whole course on one map: what is said, what was measured, and the verdict.
 
@@ -217,16 +227,19 @@ for name in names:
 viz.claims_map()
 
 # %% [markdown]
-# A course that had only the green lines would be an advertisement.
+# A course that showed only what was reproduced would be an advertisement.
 #
 # ## Case file
 #
-# - **We know:** in one setting seven signals come in one order; a clock on the wall is early as well; the first of them
-#   moves where nobody understands.
+# - **We know:** in one setting five seeds agree on the order of seven signals; a clock on the wall is early as well; the
+#   first of the seven moves also in networks that do not understand.
 # - **We do not know:** the order elsewhere. In the networks of lesson 11 the seeds do not share one.
-# - **What would change it:** a signal that stays away in both controls, comes early, and can be taken hold of.
+# - **What would change it:** a signal that comes early, does not move in either control, and brings the grok with it
+#   when it is moved.
 #
-# **A common misconception.** "It comes before, every time, so it predicts." Half-way is known only when the end is.
+# **A common misconception.** "It comes before, every time, so it predicts." Where half-way is, one knows only when the
+# run has ended.
 #
-# **Exercises:** [13 · Three accounts, one network](../exercises/13_three_accounts.ipynb). **Next:** nothing more from
-# us. [10 · Your own experiment](10_your_own_experiment.ipynb) has the rule, the row and the runner. The case is yours.
+# **Exercises:** [13 · Three accounts, one network](../exercises/13_three_accounts.ipynb). **Next:** your own claim, with
+# the tools of [10 · Your own experiment](10_your_own_experiment.ipynb). Or an elective: what if there is no right answer?
+# [14 · Random targets](14_random_targets.ipynb).

@@ -4,15 +4,15 @@
 # *An elective. No lesson needs it.*
 #
 # Put a marble on the ridge between two valleys, and let the wind blow. Half of the time it ends on the
-# left, half of the time on the right. Now ask a network where it will be. It has seen a thousand
-# marbles and where each of them ended. What does it answer?
+# left, half of the time on the right. Now ask a network where it will be. The network has seen a thousand
+# marbles, and where each of them ended. What does it answer?
 #
-# All lessons so far had one right answer for each input. Here there is none: the same input has many
-# ends, and each is right. The authors of the paper that this course began with have a second one about
-# it, on **Martingale Neural Operators**. We know its abstract and not its code, so what follows is our
-# own construction, on systems that we can solve ourselves.
+# In all lessons so far each input had one right answer. Here it has none: the same beginning can have
+# many ends. The authors of the paper that this course began with have written a second one about this, on
+# **Martingale Neural Operators**. We know its abstract and not its code. So what follows is our own
+# construction, on systems that we can solve ourselves.
 #
-# *You need:* lessons 01 and 04. *Time:* 20 minutes; the code runs in under half a minute. Results are
+# *You need:* lessons 01 and 04. *Time:* 20 minutes; the code takes {{time 14}} of one core. Results are
 # folded away below your guesses: running a cell opens its result.
 
 # %%
@@ -29,13 +29,17 @@ from grokkit.operators import Data, GaussianLaw, System, crps, energy_score, fit
 # %% [markdown]
 # ## 1. One beginning, many ends
 #
-# Our marble is a whole field $u(x)$ on a circle. Three things move it. *It diffuses*, so that
-# neighbours become alike; *it is drawn towards $-1$ or $+1$*, the two valleys; and *noise pushes it*:
+# Our marble is a whole **field**: a number $u(x)$ for each place $x$ on a circle. Three things change it
+# in a short time $dt$:
 #
 # $$du = \bigl(\nu\, u_{xx} + a\,(u - u^3)\bigr)\,dt + s\,dW.$$
 #
-# Physicists call this $\phi^4$. We write $u_0$ for the field at the beginning and $u_T$ for the end.
-# Here is one beginning near the ridge, and 40 of its ends.
+# - *It diffuses*: $u_{xx}$, the second derivative along the circle, makes neighbours alike, at the rate $\nu$.
+# - *It is drawn to $-1$ or $+1$*, the two valleys, at the rate $a$. At 0, the ridge, this term is 0.
+# - *Noise pushes it*: $dW$ is random and has mean 0, and $s$ is its size.
+#
+# Physicists call this equation $\phi^4$. We write $u_0$ for the field at the beginning and $u_T$ for the
+# field at the end. Here is one beginning near the ridge, and 40 of its ends.
 
 # %%
 data = Data(System("phi4").build(seed=0))  # 1,024 beginnings to train on, 8 to ask about
@@ -43,28 +47,28 @@ ridge = int(data.law.mean(dim=(1, 2)).abs().argmin())  # the one nearest to the 
 x = np.arange(32) / 32
 ends = data.law[ridge]
 GREY = {"color": "#8C8C8C", "linestyle": "-", "linewidth": 0.7}
+forty = [viz.Line(x, end, "" if i else "an end", "norm", GREY) for i, end in enumerate(ends[:40])]
+PLACE, FIELD = "place x (once round the circle is 1)", "u (1 = standard deviation of all ends)"
 viz.lines(
-    [
-        *(viz.Line(x, end, "", "norm", GREY) for end in ends[:40].numpy()),
-        viz.Line(x, data.tests[ridge].numpy(), "the beginning", "train"),
-    ],
+    [*forty, viz.Line(x, data.tests[ridge], "the beginning", "train")],
     title="One beginning, forty ends",
     below="each thin line is one run of the same equation with other noise",
-    x="place x",
-    y="u, in standard deviations of all ends",
+    x=PLACE,
+    y=FIELD,
+    ylim=(-1.7, 2.2),
 )
 
 # %% [markdown]
-# Nearly all ends lie in one of the valleys, and hardly any in between.
+# At most places most ends lie in one of the two valleys, and few in between.
 #
-# The training set has 1,024 beginnings **with one end each**. No beginning occurs twice, so nobody
-# is ever shown that one beginning has several ends.
+# The training set has 1,024 beginnings **with one end each**. No beginning occurs twice, so the network
+# is never shown that one beginning has several ends.
 #
 # ## 2. Your prediction
 #
 # A network is trained to make the *squared error* small: the mean of (its answer − the end)².
-# It is a Fourier neural operator (FNO), the usual network for fields: it mixes the lowest waves of
-# the field, so it can be used on any grid. We ask it about the beginning above.
+# It is a Fourier neural operator (FNO), a usual network for fields. Its layers work on the slow waves of a
+# field, not on single places. We ask it about the beginning above.
 #
 # *What will it answer at x = 0.5: `"left"` (about −1), `"right"` (about +1) or `"ridge"` (about 0)?*
 
@@ -101,22 +105,24 @@ beside("14 the answer on the ridge", my_answer, word)
 # %% tags=["hide-output", "nbval-ignore-output"]
 viz.lines(
     [
-        *(viz.Line(x, end, "", "norm", GREY) for end in ends[:40].numpy()),
-        viz.Line(x, said.numpy(), "what the network answers", "test"),
+        *forty,
+        viz.Line(x, said, "what the network answers", "test"),
     ],
-    title="The answer is a field that hardly ever occurs",
-    below="grey: forty ends; the network was trained with the squared error",
-    x="place x",
-    y="u, in standard deviations of all ends",
+    title="The network answers with a field that hardly ever occurs",
+    below="forty ends, and the answer of the network that was trained with the squared error",
+    x=PLACE,
+    y=FIELD,
+    ylim=(-1.7, 2.2),
 )
 
 # %% [markdown]
-# It is not a weakness of the network. Of all constants, the one with the least squared error is
-# *the mean of what it is compared with*:
+# This is no weakness of the network. Suppose that it answers with the number $c$ at one place, and that the end
+# there is $u$. Write $\mathbb{E}$ for the mean over all ends. Then the expected squared error is
 #
 # $$\mathbb{E}\,(c - u)^2 = (c - \mathbb{E}u)^2 + \mathrm{Var}\,u .$$
 #
-# The second term does not depend on $c$, so nothing is learned about it. See it in the ends above:
+# The best answer is the mean, $c = \mathbb{E}u$. The second term does not depend on $c$, so nothing is learned
+# about it. Check it with the ends above:
 
 # %%
 at_half = ends[:, 16]
@@ -126,22 +132,27 @@ print(f"best constant {tries[errors.argmin()]:.2f}, mean of the ends {at_half.me
 print(f"its squared error {errors.min():.2f}, variance of the ends {at_half.var():.2f}")
 
 # %% [markdown]
-# **A loss that rewards the mean starves whatever the mean does not need.** This is lesson 04 once
-# more. There, a loss near zero had no gradient left for attention; here, no gradient ever asks for
-# the spread.
+# **With the squared error a network learns the mean, and no gradient ever asks for the spread.** Compare lesson
+# 04: there, a loss near zero left no gradient for attention.
 #
 # ## 3. Answer with a law
 #
-# So let the network answer with more. The *Doob-Meyer* theorem says how a random path can be split:
-# into a **drift**, which is known beforehand, and a **martingale**, noise whose mean is zero at any
-# time. The operator of the paper answers with both at once: a mean $m(u_0)$, and $r$ further fields
-# $B(u_0)$, its **factors**, by which independent normal numbers $z$ are spread over the circle:
+# So let the network answer with a **law**: not with one end, but with how probable each end is. The *Doob-Meyer*
+# theorem says how a random path can be split into two parts: a **drift**, which is known one step ahead, and a
+# **martingale**, noise that on average goes neither up nor down. The operator of the paper (MNO) answers with
+# both. In our version the answer to a beginning $u_0$ on $N$ places is
 #
-# $$u_T = m + B^\top z + \sqrt{d}\,e, \qquad \text{so its covariance is}\quad C = B^\top B + d\,I .$$
+# - a mean $m(u_0)$, which is a field;
+# - $r$ further fields, its **factors**, the rows of a matrix $B(u_0)$; they say how places vary together;
+# - a number $d > 0$, the variance that each place has for itself.
 #
-# $C$ is a proper covariance whatever $B$ is. And the loss becomes the *likelihood*: how probable was
-# the end that occurred, under the law that was answered? For $r$ factors on $N$ places this takes an
-# $r \times r$ matrix only ($\log\det C = \log\det(I + BB^\top/d) + N \log d$). Check it:
+# With independent standard normal numbers $z$ (one for each factor) and $e$ (one for each place), an end is
+#
+# $$u_T = m + B^\top z + \sqrt{d}\,e, \qquad \text{so its covariance is}\quad C = B^\top B + d\,I ,$$
+#
+# where $I$ is the identity matrix. The loss asks for the *likelihood*: how probable, under the law that was
+# answered, is the end that occurred? Its formula has $\log\det C$, and $C$ is $N \times N$. But a matrix of
+# $r \times r$ is enough, since $\log\det C = \log\det(I + BB^\top/d) + N \log d$. Check it:
 
 # %%
 draw = generator(0, "check")
@@ -156,11 +167,10 @@ assert torch.allclose(law.log_density(u)[0, 0], dense.log_prob(u[0, 0]))
 print("an 8 x 8 matrix tells what the 32 x 32 one does")
 
 # %% [markdown]
-# The same data, the same size, the same number of steps. Only the answer and the loss differ. The
-# *marginal* at a place is the law of $u_T$ there.
+# Now train a network that answers with such a law, on the same data and for the same number of steps.
 #
-# **A question before you look.** The network now answers with a Gaussian. The ends have two peaks at
-# x = 0.5. *How will its marginal look there: two peaks, one broad peak, or one narrow one?*
+# **A question before you look.** A law of this form is a Gaussian. The true ends have two peaks at x = 0.5. *What
+# will the network's law look like there: two peaks, one broad peak, or one narrow one?*
 
 # %% tags=["hide-output", "nbval-ignore-output"]
 mno = train(OPERATORS["mno_8"](16, 8, generator(0, "mno")), data)
@@ -187,18 +197,20 @@ viz.lines(
 )
 
 # %% [markdown]
-# One broad peak. The network now knows *that* it does not know; it does not know that the ends avoid
-# the middle. No Gaussian can say so, however well it is trained.
+# One broad peak. The answer now has a spread. But it is highest in the middle, where few ends are. However well
+# it is trained, a Gaussian has one peak.
 #
 # ## 4. How good is a law?
 #
-# Three scores, all "less is better", averaged over the 8 beginnings that nobody trained on. The
-# **Wasserstein distance** is how far the samples at a place must be moved to become the true ones. The
-# **CRPS** does the same fairly for few samples, and for one answer it is the absolute error. The
-# **energy score** is the CRPS of whole fields, so it asks how places move together.
+# Here are three scores, averaged over the 8 beginnings that were not trained on. Of each, less is better.
 #
-# And one more rival, which the abstract does not name: the network with the *squared error*, and
-# **one covariance**, measured once on what it gets wrong in the training set, for all fields alike.
+# - The **Wasserstein distance**: how far, on average, the samples at a place must be moved to become the true ends.
+# - The **CRPS**: at a place, the mean distance of a sample from a true end, minus half the mean distance of two
+#   samples. For a network that always gives one answer it is the mean absolute error.
+# - The **energy score**: the same with the distances of whole fields. So it asks how places vary together, too.
+#
+# And there is one more rival, which the abstract does not name. Take the network with the *squared error*. Measure
+# once, over the training set, the covariance of its errors, and spread every answer by this **one covariance**.
 
 # %% tags=["nbval-ignore-output"]
 
@@ -229,17 +241,16 @@ def table(fno, mno, data):
 table(fno, mno, data)
 
 # %% [markdown]
-# The CRPS and the energy score fall far below those of the squared error, as the abstract says. But
-# look at the third line against the second. On the ridge the ends are far apart and in the valleys they
-# are not, so we expected that a law *of its own for each beginning* beats one covariance for all. In
-# this run it does not: one covariance, fitted afterwards, has the lower scores. One run cannot tell
-# whether the factors need longer training, more beginnings, or a form that can have two peaks.
+# The MNO has a lower CRPS and a lower energy score than the squared error, as the abstract says. But compare it
+# with the line above it. From a ridge the ends go far apart, from a valley they do not. So we expected that a
+# covariance *of its own for each beginning* is better than one for all. In this run it is not: one covariance,
+# measured afterwards, has the lower scores. One run cannot tell whether the factors need longer training, more
+# beginnings, or a form that can have two peaks.
 #
 # ## 5. Is it the martingale?
 #
-# Now a system on which a Gaussian is right, and on which the noise does *not* depend on the field: the
-# same equation without valleys, the **heat equation**. Its law is known exactly. It is Gaussian, and its covariance is the same for every
-# beginning.
+# Now take the valleys away ($a = 0$). This is the **heat equation**, and its law is known exactly: it is a
+# Gaussian, and its covariance is the same for every beginning.
 #
 # *Which of the two will have the lower energy score: `"covariance"` (squared error + one covariance)
 # or `"factors"` (MNO)?*
@@ -259,10 +270,10 @@ table(fno_heat, mno_heat, heat)
 beside("14 the better law of the heat equation", my_winner, min(scores, key=scores.get))
 
 # %% [markdown]
-# Both leave the squared error far behind, and the matrix that was measured afterwards, without a
-# likelihood, wins again. Against a deterministic operator *any* second moment is a large gain.
-# To show that the martingale is what helps, the rival must have a second moment, too. The abstract's
-# rivals are deterministic operators and a diffusion.
+# Both are far better than the squared error alone, and again the one covariance, measured without a likelihood,
+# has the lower scores. Against a network that gives one answer *any* spread is a gain. To show that the martingale
+# is what helps, the rival must have a spread, too. The abstract's rivals are deterministic operators and a
+# diffusion.
 #
 # One run of one seed, trained for 400 steps, proves little. The row `operators` has the claims of the
 # abstract and our controls, written before any of its runs: five systems, and seven trained rivals of
@@ -274,12 +285,12 @@ beside("14 the better law of the heat equation", my_winner, min(scores, key=scor
 #
 # ## Case file
 #
-# - **What we know.** A squared error answers with the mean, even where the mean never occurs; a
-#   likelihood brings the spread back, and a Gaussian cannot bring back two peaks.
-# - **How sure.** The first and the last are algebra. That one covariance does better than the factors
-#   was seen on one seed of two systems, with short training.
-# - **What would change it.** Five seeds, or longer training, in which the factors win where the noise
-#   depends on the field.
+# - **We know:** trained with the squared error a network answers with the mean, even where that hardly ever
+#   occurs. The likelihood brings the spread back. A Gaussian cannot bring back two peaks.
+# - **We do not know:** whether the factors can be better than one covariance. They were not here, and on none
+#   of the five recorded systems clearly so.
+# - **What would change it:** longer training or more beginnings, with which the factors are clearly better, in
+#   five seeds, where the spread depends on the beginning.
 #
 # **Exercises:** [14 · Random targets](../exercises/14_random_targets.ipynb).
 #

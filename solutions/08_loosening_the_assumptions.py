@@ -62,7 +62,7 @@ if check.ex_8_1.solved:
 # ## What a mean can hide
 #
 # With several heads the paper asks (55) for a *summed* mass, in every single sequence:
-# $\sum_h \alpha^h_j \ge \gamma$ for every informative $j$. Lesson 08 found four heads that meet it on
+# $\sum_h \alpha^h_j \ge \gamma$ for every informative $j$. Evidence 08 has four heads that meet it on
 # the average and not in each sequence. Write both numbers: the mean, and the share of sequences
 # that do meet it.
 
@@ -138,9 +138,9 @@ check.ex_8_3(cancelling_values)
 # %% [markdown] exercise="ex_8_4" difficulty=3 minutes=40
 # ## A prior that is not in the book
 #
-# Lesson 08 guessed why a teacher may be better than the oracle: it does not insist on exactly one
-# half and exactly nothing. Design a prior that knows $I^*$ and does not insist. Write its gradient
-# on the scores of one example, whatever penalty you take. It is right if
+# In lesson 08 a teacher's attention served at least as well as the oracle. A guess why: it does not
+# insist on exactly one half and exactly nothing. Design a prior that knows $I^*$ and does not
+# insist. Write its gradient on the scores of one example, whatever penalty you take. It is right if
 #
 # 1. it is exactly 0 where $B_\gamma$ holds: every informative share is $\gamma$ or more;
 # 2. where $B_\gamma$ is broken, a small step downhill raises the *least* informative share;

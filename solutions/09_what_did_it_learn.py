@@ -151,8 +151,8 @@ check.ex_9_2(key_waves, two_losses)
 
 # %% [markdown] tags=["solution"]
 # The mean over equal sums is a projection: whatever is no function of $a + b$ averages out. It is
-# also the leak of lesson 09: of the pairs with the same sum some were trained on, and their answer
-# is in the mean.
+# also a leak: of the pairs with the same sum some were trained on, and their answer is in the mean.
+# Evidence 09 has a lookup table that scores well by this leak.
 #
 # The constant belongs to the restricted logits and stays in the excluded ones. It is no wave, and a
 # class that is likelier than others is likelier in both.
@@ -246,10 +246,10 @@ if check.ex_9_2.solved and check.ex_9_3.solved:
 # %% [markdown] exercise="ex_9_4" difficulty=3 minutes=40
 # ## A small study: an accident of what?
 #
-# *Which* frequencies a network uses is an accident, says lesson 09. An accident of what? If they are
-# drawn anew in every training, two networks share no more of them than chance gives, whatever the
-# two have in common. If they are laid down by the seed, before any training, two trainings of *one*
-# seed share them. Write the instruments.
+# In lesson 09 no single frequency was better than another. So *which* ones a network uses is an
+# accident. An accident of what? If they are drawn anew in every training, two networks share no more
+# of them than chance gives, whatever the two have in common. If they are laid down by the seed,
+# before any training, two trainings of *one* seed share them. Write the instruments.
 #
 # 1. `key_set`: the fewest frequencies that hold a share of the power, never the constant (0), whose
 #    power does not count either.

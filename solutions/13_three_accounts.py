@@ -16,20 +16,20 @@ from grokkit.classroom import check
 # %% [markdown] exercise="ex_13_1" difficulty=1 minutes=10
 # ## When does it happen?
 #
-# A signal moves for thousands of epochs. Lesson 13 dates it by one rule. Its *way* goes from its value
-# at the epoch `since` (when the train set was memorised) to its last value; its *mark* is half-way.
-# It *arrives* at the first record from which it is at its mark or beyond, **and stays there** to the
-# last record. Some signals rise and some fall.
+# A signal moves for thousands of epochs. Lesson 13 has one rule for all signals. Take the signal's value
+# at the epoch `since` (when the train set was memorised) and its last value; the value half-way between
+# them is its *mark*. The signal *arrives* at the first record from which it is at its mark or beyond,
+# **and stays there** to the last record. Some signals rise and some fall.
 
 
 # %%
 def half_way(epochs, values, since):
-    """The epoch at which a signal has gone half of its way, for good.
+    """The epoch from which on half of a signal's change is done, up to the end.
 
     Args:
         epochs: of the records, an array [record]; one of them is ``since``.
         values: of the signal, an array [record].
-        since: the epoch at which the way begins.
+        since: the epoch at which the change begins.
 
     Returns:
         A number; nan for a signal that ends where it began.
@@ -63,12 +63,12 @@ if check.ex_13_1.solved:
         print(f"{variable:20} half-way at {when:,.0f}")
 
 # %% [markdown] tags=["solution"]
-# Dividing by the way makes rising and falling signals alike: both go from 0 to 1. The last record at
-# which the signal is *behind* its mark is all that one needs; the next one is the answer.
+# Dividing by the whole change makes rising and falling signals alike: both go from 0 to 1. The last
+# record at which *less* than half is done is all that one needs; the next one is the answer.
 #
-# Two choices are hidden in it. "Half" is one, "for good" is the other, and a signal that swings to and
-# fro is dated quite differently without it. And there is something that no choice mends: the mark
-# is known only when the run is over.
+# Two choices are hidden in it. "Half" is one, "up to the end" is the other, and a signal that swings to
+# and fro is dated quite differently without it. And there is something that no choice mends: where
+# half-way is, is known only when the run is over.
 
 # %% [markdown] exercise="ex_13_2" difficulty=1 minutes=10
 # ## Who was first?

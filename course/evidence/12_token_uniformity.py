@@ -71,7 +71,7 @@ for words, phi in {
 # Two traps, and both are deep.
 #
 # - **It is not free of size.** Make an embedding small, and MED is small, structure or no structure.
-#   And we know somebody who makes embeddings small, all the time: weight decay.
+#   And weight decay makes embeddings smaller all the time.
 # - **It depends on the frequency.** On a circle of radius $R$ MED is $2R \sin(\pi k/p)$. Nothing in
 #   the theory says that $k$ should be 1, and in lesson 09 it never had to be.
 #
@@ -138,8 +138,7 @@ for epoch in (0, 500, 1000):
     )
 
 # %% [markdown]
-# MED falls beautifully, and nothing whatever has been learned. Whoever plots MED alone cannot tell this
-# from progress.
+# MED falls, and nothing has been learned. Whoever plots MED alone cannot tell this from progress.
 #
 # Now look at two longer recorded runs, of $x + y$ and of $xy$. Below are all numbers in the plane of
 # one frequency, joined as they would follow each other round its circle. Play the epochs. Then try the
@@ -392,7 +391,7 @@ alone = float(np.median(ceiling.final(more_data, "unmirrored_accuracy")))
 verdicts("polynomial-ceiling")
 
 # %% [markdown]
-# The paper is right: memorised at once, and then nothing. But look where the third curve comes to rest.
+# The paper is right: the network memorises and does not come to understand. But look where the third curve ends.
 # Its ceiling is the dotted line. **What is right are mirror images of train pairs, and hardly anything
 # else**: of all other unseen pairs the network gets twice what a guess would, one in 47. (The third
 # claim says so. We added it when we had seen these runs.) A paper that counts all unseen pairs together

@@ -291,7 +291,7 @@ for name in signals:
 # war. Decay does not win it where the loss pulls back hard enough; that this is the reason is a
 # guess.) So the norm's fall belongs to the networks that grok.
 #
-# **Relative MED and Fourier** do not stir in either control.
+# **Relative MED and Fourier** hardly move in either control.
 #
 # And **KL** goes farther than ever, in every seed! Has attention found the structure in the trap? Look
 # at where it goes from and to.
@@ -307,8 +307,8 @@ for arm in ("baseline", "random distractors"):
 print(f"attention that looks everywhere alike has {np.log(5 / 2):.2g}")
 
 # %% [markdown]
-# It comes from very bad to bad, and ends farther from the oracle than a network that looks at
-# everything alike. Our rule asked for the *distance*, and so the claim that structure stays away from
+# In the trap KL falls from very high to high, and attention ends farther from the oracle than that of a network
+# that looks at everything alike. Our rule asked for the *distance*, and so the claim that structure stays away from
 # the trap has failed, and it stays failed. But the rule was a poor one, and we see it only now: a
 # control that begins elsewhere should be asked for the *level*, too. How many of five come to the
 # level that is half-way in the baseline, for good? And for a moment?
@@ -378,7 +378,7 @@ come = int(np.isfinite(told["effective rank"]).sum())
 # - Evenness, waves, alpha and the unseen pairs all come sooner, in every seed. Finding the structure
 #   *was* in their way.
 # - **Relative MED** is at its mark early, in most seeds within some hundred epochs of the start, and in
-#   every seed well before the unseen pairs. In the baseline it came *with* them. So the order of
+#   every seed well before the unseen pairs. In the baseline it came about *with* them. So the order of
 #   section 5, with its W close to 1, was that of one setting. One change, and evenness and waves lead
 #   in all seeds.
 # - **Effective rank** ends below its mark in most seeds, and these networks grok. In the trap it rose,

@@ -195,7 +195,7 @@ class Moments:
 
 @register_optimizer("adam")
 @dataclass(frozen=True)
-class Adam(AdamW):
+class Adam(AdamW, core.Adam):
     """Adam, with weight_decay * W added to the gradient: an L2 term weight_decay / 2 * |W|^2.
 
     Where the gradient starves, the decay alone is what Adam sees, and divides by its own

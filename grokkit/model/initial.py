@@ -7,8 +7,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from grokkit import core
 from grokkit.core.common import stream as generator
+from grokkit.core.model import initial
 from grokkit.model.parameters import Layout, Parameters
 from grokkit.model.spec import InitKind, ModelSpec
 
@@ -38,7 +38,7 @@ def initialise(layout: Layout, spec: ModelSpec, seeds: Sequence[int]) -> Paramet
             stream = generator(seed, f"parameters/{name}") if own else shared
             if name.endswith("embedding"):
                 if own:
-                    part = core.model.initial(name, shape, spec, seed)
+                    part = initial(name, shape, spec, seed)
                 else:
                     part = spec.embedding_scale / math.sqrt(spec.d_model) * _normal(shape, stream)
                 if name == "token_embedding" and spec.toeplitz_length > 0:

@@ -298,7 +298,7 @@ ex_3_4 = Exercise(
         "For the pairs: put each token that stands at the position into *all* sequences, look the "
         "attention up again, and add it to that of the originals that had another token there.",
     ),
-    afterword="grokkit.diagnostics.separability measures all of it, with a Delta that is sharper.",
+    afterword="hindsight_conditions in grokkit.diagnostics reads it off runs, with 2R for Delta.",
 )
 
 # --- 3.5 hardly ever looking --------------------------------------------------------------
