@@ -267,5 +267,5 @@ experiments.claims("distractors")
 #   its modular addition are not given there; the four kinds and their comparison are ours.
 # - Code: [`grokkit/model/attention.py`](../../grokkit/model/attention.py),
 #   [`grokkit/model/slots.py`](../../grokkit/model/slots.py) (the table),
-#   [`grokkit/tasks/distractors.py`](../../grokkit/tasks/distractors.py),
+#   [`grokkit/tasks/operands.py`](../../grokkit/tasks/operands.py) (the kinds of distractors),
 #   [`grokkit/experiments/distractors.py`](../../grokkit/experiments/distractors.py) (the recorded runs).

@@ -325,5 +325,5 @@ experiments.Table([*gamma_claim, *experiments.claims("norm-vs-structure")])
 # - Code: [`grokkit/theory/geometry.py`](../../grokkit/theory/geometry.py),
 #   [`grokkit/theory/decoupling.py`](../../grokkit/theory/decoupling.py),
 #   [`grokkit/theory/counterexamples.py`](../../grokkit/theory/counterexamples.py),
-#   [`grokkit/diagnostics/separability.py`](../../grokkit/diagnostics/separability.py) (every factor of
-#   $\gamma$), [`grokkit/experiments/norm_vs_structure.py`](../../grokkit/experiments/norm_vs_structure.py).
+#   [`grokkit/diagnostics/capacity.py`](../../grokkit/diagnostics/capacity.py) (norms,
+#   margins, $L_f$), [`grokkit/experiments/norm_vs_structure.py`](../../grokkit/experiments/norm_vs_structure.py).

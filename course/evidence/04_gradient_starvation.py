@@ -315,5 +315,5 @@ experiments.claims("starvation-bound")
 #   does to a memorised example.
 # - Code: [`grokkit/theory/starvation.py`](../../grokkit/theory/starvation.py),
 #   [`grokkit/diagnostics/starvation.py`](../../grokkit/diagnostics/starvation.py),
-#   [`grokkit/model/loss.py`](../../grokkit/model/loss.py) (the exact loss),
+#   [`grokkit/core/loss.py`](../../grokkit/core/loss.py) (the exact loss),
 #   [`grokkit/diagnostics/collapse.py`](../../grokkit/diagnostics/collapse.py).
