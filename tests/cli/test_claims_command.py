@@ -192,7 +192,8 @@ def test_verify_prints_every_difference_and_exits_1(
     forged.kl[5, 2] *= 1.1
     runs.keep(NAME, small(tiny(NAME), forged))
     assert main(["runs", "verify", NAME, "--epochs", "8", "--quiet"]) == 1
-    first, second = capsys.readouterr().out.splitlines()
+    first, second, hint = capsys.readouterr().out.splitlines()
+    assert "round sums in another way" in hint
     assert first.startswith("run 0 (seed 0), train_loss at epoch 4: recorded ")
     assert second.startswith("run 5 (seed 0), kl at epoch 8: recorded ")
 
