@@ -1,9 +1,9 @@
 # %% [markdown]
 # # grokkit: the course
 #
-# A network memorises everything it was taught. A thousand steps later, with nothing new to read, it
-# understands. This course asks why. You train the networks yourself, on an ordinary laptop; each
-# experiment takes seconds.
+# A network learns its training examples by heart. Of examples that it has not seen, it gets most wrong. A thousand
+# steps later, with no new data, it gets them right. This course asks why. You train the networks yourself, on an
+# ordinary laptop; each experiment takes seconds.
 #
 # Run the cells of this page first: they check that your installation works, and time it.
 
@@ -17,7 +17,7 @@ check_installation()
 # %% [markdown]
 # ## A first run
 #
-# A Transformer with one layer, on sums modulo 31, for 500 steps of training:
+# A Transformer with one layer learns sums modulo 31 (the remainder after a division by 31), in 500 steps:
 
 # %% tags=["nbval-ignore-output"]
 spec = grokkit.presets["live"].with_(p=31, epochs=500)
@@ -29,8 +29,10 @@ print(f"training sums right: {float(accuracy.train_accuracy):.0%}")
 print(f"unseen sums right:   {float(accuracy.test_accuracy):.0%}")
 
 # %% [markdown]
+# It knows the sums that it was trained on, and few others. Lesson 01 goes on from here.
+#
 # What `train` returns is an [xarray](https://docs.xarray.dev) dataset: labelled arrays over runs and
-# epochs, with everything that was measured.
+# epochs (here an epoch is one step), with everything that was measured.
 
 # %%
 for name in ("train_accuracy", "test_accuracy", "kl", "mlp_norm"):
@@ -72,10 +74,19 @@ print(f"... and {len(history.data_vars) - 4} more: history.data_vars")
 # - **A lesson ends with its case file:** what we know, what we doubt, and what would change our minds.
 #   Below it is the map: what papers say, what we measured, and the verdict, as far as you have come.
 #
-# The verdicts: *reproduced*, what was measured lies within what was claimed. *Not reproduced* comes in
-# three kinds: *refuted*, the effect lies on the other side; *missed*, it is too small; *not shown*, it could
-# as well be none. *Undecided*: the interval reaches past the bound that was claimed. *Partly*: some parts of
-# the claim hold and others do not. *Fragile*: one seed more, or a bound moved by a quarter, would turn it.
+# ## How a verdict is read
+#
+# A **claim** is a sentence with a bound in it, such as "in at most two thirds of the epochs". It is written down before
+# its runs. The runs are repeated with several **seeds** (other random choices), and what they show is an effect with an
+# interval: *0.53 [0.36 to 0.69]* is the median of the seeds, and between which two numbers the true median lies, as far
+# as so many seeds can tell. The verdict compares the interval with the bound:
+#
+# - *reproduced*: the whole interval lies within what was claimed;
+# - *undecided*: it reaches past the bound;
+# - *not reproduced*, in three kinds. *Refuted*: the effect lies on the other side. *Missed*: it is there, but too
+#   small. *Not shown*: there may be no effect at all;
+# - *partly*: some parts of the claim hold and others do not;
+# - *fragile*, added to one of these: one seed, or a bound moved by a quarter, would turn it.
 #
 # What was found, in short: [FINDINGS.md](../FINDINGS.md); claim by claim: [RESULTS.md](../RESULTS.md).
 #

@@ -1,14 +1,14 @@
 # %% [markdown]
 # # 01 · Sparse tasks, and the puzzle
 #
-# A network is given 924 sums and their answers. Soon it knows all of them: its training accuracy is
-# 100 %. Asked a sum that it has not seen, it is nearly always wrong.
+# A network is trained on 924 sums. Soon it answers each of them correctly: its training accuracy is
+# 100 %. Of the sums that it has not seen, it gets most wrong.
 #
-# Nothing is left to learn, it seems. We let it go on all the same, for many times as long. And then,
-# on data that it has had all the time, it begins to answer the *unseen* sums as well.
+# It has learned its answers by heart, and nothing is left to learn, it seems. We go on training all the
+# same, on the same 924 sums, several times as long. Then it answers the *unseen* sums as well.
 #
-# This is **grokking**. Why would a network that knows all its answers suddenly understand?
-# In this lesson you build such a network in plain PyTorch, and see for yourself.
+# This is **grokking**. Why would a network that already knows all its answers go on to understand?
+# In this lesson you build such a network in plain PyTorch, and watch it.
 #
 # *You need:* Python, and to have trained a small network once. *Time:* half an hour. Words in bold
 # are in the [glossary](glossary.md). Results are folded away below your guesses: running a cell
@@ -29,7 +29,7 @@ from grokkit.diagnostics import grok_epoch, memorise_epoch
 # %% [markdown]
 # ## 1. A task in which two tokens matter
 #
-# Three of the training examples. The network sees five **tokens** and names one of 43 answers.
+# Here are three of the training examples. The network sees five **tokens** and gives one of 43 answers.
 
 # %%
 spec = grokkit.presets["live"].with_(learning_rate=0.01, epochs=700)
@@ -46,14 +46,17 @@ print(len(data.train.targets), "sums to learn,", len(data.test.targets), "unseen
 # nothing else. These places are called $I^*$; here $I^* = \{0, 2\}$. The tokens that stand there are
 # the **informative tokens**, and the others are the **distractors**.
 #
-# A network has to find out *where to look*. We know the best answer: half of the attention on each
-# number, none elsewhere. This is the **oracle**. The network is not told.
+# A network has to find out *where to look*. We know the best way: half of the attention on each
+# number, none elsewhere. This is the **oracle**. The network is not told of it.
+#
+# All random choices of a run follow from one number, its **seed**: which sums are trained on, the
+# letters, the initial weights. The same seed gives the same run.
 #
 # ## 2. Forty lines of PyTorch
 #
 # The network has one layer of **attention**. It gives each of the five tokens a score, turns the scores
-# into shares that sum to 1, and mixes the tokens in these shares. A small MLP reads the mixture and
-# names the answer.
+# into shares that sum to 1, and mixes the tokens in these shares. An MLP (two linear layers with a ReLU
+# between them) reads the mixture and gives the answer.
 #
 # **Your turn.** Two lines are missing. Write them in place of the dots.
 
@@ -91,7 +94,8 @@ if accuracy(torch.eye(2), torch.arange(2)) is None:
 
 # %% [markdown]
 # The rest is here: the network, then its training on all sums at once. One step on all of them is one
-# **epoch**. (The initial random numbers are those of the package, so that we can compare later.)
+# **epoch**. `W_Q`, `W_K` and `W_V` are the matrices of attention, which lesson 02 takes apart; the
+# other weights are the MLP's. (We take the package's initial weights, so that we can compare later.)
 
 # %%
 start = grokkit.engine.Trainer([spec]).weights
@@ -100,9 +104,9 @@ w = {name: value[0].detach().clone().requires_grad_() for name, value in start.i
 
 def network(tokens):
     """The logits, [example, class], and the attention, [example, token]."""
-    e = w["token_embedding"][tokens] + w["position_embedding"]  # what it is, and where it stands
-    query = e[0, -1] @ w["W_Q"]  # what "=" asks
-    shares = attend(e @ w["W_K"] @ query / 64**0.5)
+    e = w["token_embedding"][tokens] + w["position_embedding"]  # 64 numbers for each token
+    query = e[0, -1] @ w["W_Q"]  # the question that "=" asks
+    shares = attend(e @ w["W_K"] @ query / 64**0.5)  # how well each token answers it
     mixed = (shares.unsqueeze(2) * (e @ w["W_V"])).sum(dim=1)
     hidden = (mixed @ w["W_1"] + w["b_1"]).relu()
     return hidden @ w["W_2"] + w["b_2"], shares
@@ -110,7 +114,7 @@ def network(tokens):
 
 def train(epochs, rate=0.01):
     """Train the network; every 25 epochs write down two accuracies and the attention."""
-    optimizer = torch.optim.AdamW(w.values(), lr=rate, weight_decay=1.0)
+    optimizer = torch.optim.AdamW(w.values(), lr=rate, weight_decay=1.0)  # see section 4
     seen, records = data.train, []
     for epoch in trange(epochs + 1, desc="plain PyTorch"):
         logits, shares = network(seen.tokens)
@@ -138,6 +142,7 @@ my_grok_epoch = None
 
 # %% tags=["hide-output", "nbval-ignore-output"]
 began = time.process_time()
+print("The result:")
 records = train(700)
 seconds = time.process_time() - began
 epochs, known, unseen, looks = zip(*records, strict=True)
@@ -158,13 +163,15 @@ def first(epochs, shares, enough):
     return next((at for at, share in zip(epochs, shares, strict=True) if share >= enough), None)
 
 
+print("The result:")
 print(beside("01 memorised", my_memorise_epoch, first(epochs, known, 0.99), "epochs"))
 print(beside("01 grokked", my_grok_epoch, first(epochs, unseen, 0.95), "epochs"))
 
 # %% [markdown]
-# The two curves are the puzzle of this course. The time between them is **the wait**.
+# The two curves are the puzzle of this course. The time between them is **the wait**. (The lower curve
+# does not stay at the bottom and then jump. It climbs to one half and rests there: section 6 says why.)
 #
-# `grokkit.train` does the same thing, faster. From the same initial numbers:
+# `grokkit.train` does the same thing, faster. From the same initial weights:
 
 # %% tags=["nbval-ignore-output"]
 began = time.process_time()
@@ -185,20 +192,20 @@ viz.lines(
 )
 
 # %% [markdown]
-# Where the curves part, they do so by rounding, which grows over hundreds of steps.
+# The two programs round differently, and over hundreds of steps the difference grows: so the curves part.
 #
 # ## 4. Watch it, and change it
 #
 # Press *Start*. Then change one setting and start again: the run before stays as pale curves. Try the
-# **weight decay**: at each step every weight loses the same small share of itself.
+# **weight decay**: it takes the same small share off every weight, at each step.
 
 # %% tags=["nbval-ignore-output"]
 widgets.LiveTraining()
 
 # %% [markdown]
-# **A question on the way.** Five networks were trained *without* weight decay, for 16,000 epochs each, at a
-# learning rate five times smaller than in the widget. *What share of the unseen sums is right at the
-# end, in the median, from 0 to 1?*
+# **A question on the way.** Five networks, with five seeds, were trained *without* weight decay, for 16,000
+# epochs each, at a learning rate five times smaller than in the widget. *What share of the unseen sums is
+# right at the end, in the median, from 0 to 1?*
 
 # %%
 my_accuracy_without_decay = None
@@ -206,13 +213,14 @@ my_accuracy_without_decay = None
 # %% tags=["hide-output"]
 row = experiments.row("four-phases").evidence(experiments.recorded("four-phases"))
 without = sorted(row.final("decay 0", "test_accuracy").tolist())
+print("The result:")
 print("without decay, at the end, each of five seeds:", [f"{one:.2f}" for one in without])
 print("with decay 1, epochs to 95 %:", row.grokked("decay 1", 0.95))
 beside("01 test accuracy without weight decay", my_accuracy_without_decay, round(without[2], 2))
 
 # %% [markdown]
-# So weight decay has something to do with it; lesson 05 asks what. (This is AdamW, the usual optimizer.
-# Others may differ.)
+# With weight decay all five come to 95 % of the unseen sums; without it none does. Lesson 05 asks why.
+# (This is AdamW, the usual optimizer. Others may differ.)
 #
 # ## 5. Where does it look?
 #
@@ -222,21 +230,18 @@ beside("01 test accuracy without weight decay", my_accuracy_without_decay, round
 # %% tags=["nbval-ignore-output"]
 grey = {"color": "#757575", "marker": None}
 drawn = [
-    viz.Line(epochs[1:], [one[1] for one in looks[1:]], "first letter", "train", grey),
-    viz.Line(epochs[1:], [one[3] for one in looks[1:]], "second letter", "norm", grey),
-    viz.Line(epochs[1:], [one[0] for one in looks[1:]], "first number", "structure"),
-    viz.Line(
-        epochs[1:], [one[2] for one in looks[1:]], "second number", "structure", {"marker": "s"}
-    ),
+    viz.Line(epochs, [one[1] for one in looks], "first letter", "train", grey),
+    viz.Line(epochs, [one[3] for one in looks], "second letter", "norm", grey),
+    viz.Line(epochs, [one[0] for one in looks], "first number", "structure"),
+    viz.Line(epochs, [one[2] for one in looks], "second number", "structure", {"marker": "s"}),
 ]
 memorised = first(epochs, known, 0.99)
 viz.lines(
     drawn,
     title="Where your network looks",
     below="mean over the training sums; each would get 0.2 if it looked everywhere alike",
-    x="epoch (log scale)",
+    x="epoch",
     y="share of attention",
-    log="x",
     marks={"99 % of the training sums": memorised} if memorised else {},
     ylim=(0, 0.55),
     height=3.4,
@@ -244,42 +249,45 @@ viz.lines(
 
 # %% [markdown]
 # Attention makes an **early jump** towards the numbers, before the training sums are known. The rest of
-# the way takes it much longer. Is that so in other networks? Five recorded ones:
+# the way takes much longer. Is that so in other networks? Here are five recorded ones:
 
 # %%
 recorded = runs.load("classroom")  # five seeds, at a five times smaller learning rate
+print("attention on the two numbers, and the epoch in brackets")
 for run, seed in enumerate(recorded.seed.values):
     one = recorded.isel(run=run)
     moments = (0, memorise_epoch(recorded)[run].item(), grok_epoch(recorded, 0.95)[run].item())
     shares = [float(one.informative_mass.sel(epoch=epoch)) for epoch in moments]
     print(
-        f"seed {seed}: attention on the two numbers {shares[0]:.2f} at first, {shares[1]:.2f} when "
-        f"memorised ({moments[1]:,.0f}), {shares[2]:.2f} at 95 % unseen ({moments[2]:,.0f})"
+        f"seed {seed}: {shares[0]:.2f} at first, {shares[1]:.2f} when memorised ({moments[1]:.0f}), "
+        f"{shares[2]:.2f} at 95 % unseen ({moments[2]:,.0f})"
     )
 
 # %% [markdown]
-# In each of these seeds the first move is the larger one. It does not bring understanding. What the
-# rest of the way is good for is the question of lessons 02 and 03.
+# In each of these seeds the first move is the larger one, and thousands of epochs pass before the unseen
+# sums are right. But these are means over all sums. With a mean of 0.79, single numbers may still be
+# overlooked: lessons 02 and 03 look at those.
 #
 # ## 6. The twist: what was the test testing?
 #
-# Look once more at the unseen sums. They begin to rise early and slowly. Why?
+# Look once more at your curve of the unseen sums. It begins to rise early. Why?
 #
 # If 17 + 5 was trained on, then 5 + 17 may be among the unseen sums. The pair (5, 17) is the **mirror
-# image** of (17, 5). A network that finds out that order does not matter answers it, and has
-# understood nothing of addition.
+# image** of (17, 5). A network that finds out that order does not matter can answer 5 + 17, without
+# knowing how to add.
 
 # %%
 print(f"{data.mirror_rate:.0%} of the unseen sums have a mirror image that was trained on")
 
 # %% [markdown]
-# *At the moment when half of the sums* without *such a mirror image are right, what share of those* with
-# *one is right, from 0 to 1?*
+# So there are two kinds of unseen sums: mirrored ones, and the others. *Take the epoch at which half of the
+# others are right. What share of the mirrored ones is right then, from 0 to 1?*
 
 # %%
 my_mirrored_accuracy = None
 
 # %% tags=["hide-output"]
+print("The result:")
 viz.seed_curves(
     recorded,
     ["mirrored_accuracy", "unmirrored_accuracy"],
@@ -289,6 +297,7 @@ viz.seed_curves(
 # %% tags=["hide-output"]
 half = recorded.epoch.where(recorded.unmirrored_accuracy >= 0.5).min("epoch")
 mirrored = recorded.mirrored_accuracy.sel(epoch=half)
+print("The result:")
 print("seed by seed:", [f"{one:.2f}" for one in mirrored.values])
 beside(
     "01 mirrored when half of the others", my_mirrored_accuracy, round(float(mirrored.median()), 2)
@@ -296,18 +305,20 @@ beside(
 
 # %% [markdown]
 # There are two discoveries. First the network finds out that order does not matter. Only later does it
-# learn to add. The usual curve of "test accuracy" mixes the two. From here on, when somebody says *test
-# accuracy*, ask which pairs were unseen.
+# learn to add. The usual curve of "test accuracy" mixes the two, and so your own curve rested at one half:
+# about half of the unseen sums are mirrored. When somebody says *test accuracy*, ask which pairs were unseen.
 #
 # ## Case file
 #
-# - **We know:** the sums are known long before they are understood: one network of yours, and five
+# - **We know:** the training sums are right long before the unseen ones: in your network, and in five
 #   recorded ones. Mirror images come first, addition second.
-# - **We doubt:** that attention is what it waits for. Its largest move comes early and brings little.
-# - **It would change our minds:** a network without weight decay that groks (with AdamW), or one that adds
-#   before it knows that order does not matter.
+# - **We doubt:** that the network waits for its attention alone. In the mean, attention's largest move
+#   comes early, and the wait goes on.
+# - **It would change our minds:** a network that groks with AdamW and no weight decay; or one that answers
+#   the other sums before the mirrored ones.
 #
-# **The map so far:** what is said, what was measured, and the verdict.
+# **The map so far:** what is said, what was measured, and the verdict. (*Divergence* measures how far
+# attention is from the oracle: lesson 02.)
 
 # %%
 viz.claims_map(upto=1)
@@ -317,7 +328,7 @@ viz.claims_map(upto=1)
 # [exercises](../exercises/01_sparse_tasks.ipynb)
 #
 # **Next:** [02 · Attention as a posterior](02_attention_as_a_posterior.ipynb). We take attention apart,
-# and exchange the letters for something else.
+# and put other tokens in the place of the letters.
 #
 # *Sources:* arXiv 2605.15787 (the paper that this course tests), Definition 3.1 and Figure 1;
 # A. Power et al., arXiv 2201.02177, who first saw grokking.

@@ -4,9 +4,9 @@
 # You are given five words and one minute. Two of the words matter, and nobody tells you which. How you
 # share out your minute says what you *believe* about where the answer is to be found.
 #
-# The network of lesson 01 is in this situation at every sum. So: **where does it look, and what makes it
-# look there?** You take one step of attention apart. Then you change the three tokens that do not matter,
-# and the wait changes with them.
+# The network of lesson 01 is in this situation at every sum. **Where does it look, and what makes it look
+# there?** You take one step of attention apart. Then you change the tokens that do not matter, and see
+# the wait change with them.
 #
 # *You need:* [lesson 01](01_sparse_tasks.ipynb); what a matrix times a vector is. *Time:* half an hour.
 
@@ -24,15 +24,16 @@ from grokkit.experiments.quantities import found
 # %% [markdown]
 # ## 1. One step of attention, by hand
 #
-# Each token becomes a vector $e_j$: what the token is, plus the place $j$ where it stands. The last token,
-# "=", asks a question; each token offers a key. The **score** $\ell_j$ says how well they fit, and
-# softmax turns scores into **shares** $\alpha_j$:
+# Each token becomes a vector $e_j$: one vector for what the token is, plus one for the place $j$ where it
+# stands. The last token, "=", asks a question, $W_Q e_{=}$. Each token offers a key, $W_K e_j$, and a value,
+# $W_V e_j$. The **score** $\ell_j$ says how well key and question fit. Softmax turns scores into **shares**
+# $\alpha_j$, and in these shares the values are mixed, or **pooled**, into $h$:
 #
 # $$\ell_j = \frac{(W_Q e_{=}) \cdot (W_K e_j)}{\sqrt d}, \qquad
 #   \alpha_j = \frac{e^{\ell_j}}{\sum_i e^{\ell_i}}, \qquad h = \sum_j \alpha_j\, W_V e_j$$
 #
-# Here $d$ is the length of the vectors, $W_Q, W_K, W_V$ are matrices that are learned, and $h$ is what is
-# mixed, or **pooled**. In code, on a network that has not been trained:
+# Here $d$ is how many numbers a vector has (64), and the matrices $W_Q, W_K, W_V$ are learned. In code, on a
+# network that has not been trained (in this lesson it adds modulo $p = 31$, and trains on 70 % of the pairs):
 
 # %%
 spec = grokkit.presets["live"].with_(p=31, train_fraction=0.7)
@@ -52,22 +53,22 @@ scores, shares, h = look(data.train.tokens[300])
 print(data.spell(data.train.tokens[300]), "  shares:", [f"{one:.2f}" for one in shares.tolist()])
 
 # %% [markdown]
-# Fresh from its initial numbers, the network looks everywhere about alike. All that comes after, the MLP and
-# its answer, sees $h$ and nothing else.
+# Before training, the network looks everywhere about alike. The MLP sees $h$ and nothing else.
 #
-# The question is asked by "=" in the last place, in *every* sequence. So the score of "17 in the first
-# place" is one number, whatever else stands there. Attention is a **table**: one score for each token in
-# each place. It cannot say "look here *because* a 17 stands there".
+# The question comes from "=" in the last place, and is the same in *every* sequence. So the score of "17 in
+# the first place" is one number, whatever the other tokens are. Attention is a **table**: one score for each
+# token in each place. It cannot say "look at the first place *because* a 17 stands in the third".
 #
 # ## 2. Why "posterior"?
 #
-# Suppose that one of the five places holds what matters. Before reading you find all places equally likely:
-# that is your **prior**. Each token then gives **evidence** for its place. Bayes' rule says what you
-# believe afterwards, the **posterior**: prior times evidence, divided by the sum. That is softmax, with
-# the evidence $e^{\ell_j}$.
+# Somebody picks one of the two informative tokens and asks you in which place it stands. Before reading you
+# find all five places equally likely: that is your **prior**. Each token then gives **evidence** for its
+# place. Bayes' rule says what you believe afterwards, the **posterior**: prior times evidence, divided by the
+# sum. That is softmax, with the evidence $e^{\ell_j}$. (Who knows the task believes one half for each of the
+# two places: this is the oracle.)
 #
 # *A score rises by $\log 2$, which is about 0.69. By what factor do the odds of its place against another one
-# grow?*
+# grow? (The odds of two places are the ratio of their shares.)*
 
 # %%
 my_factor = None
@@ -75,22 +76,23 @@ my_factor = None
 # %% tags=["hide-output"]
 raised = (scores + torch.tensor([0.6931, 0, 0, 0, 0])).softmax(dim=0)
 odds = (raised[0] / raised[1]) / (shares[0] / shares[1])
+print("The result:")
 beside("02 odds after a score rises by log 2", my_factor, round(odds.item(), 1), "times")
 
 # %% [markdown]
 # So a score is the logarithm of evidence. This is a way of reading the formula. It does not make the network
-# a good reasoner: you will meet one that is certain, and wrong.
+# a good reasoner: in section 4 you meet one that looks in the wrong places.
 #
 # ## 3. Three ways to measure a look
 #
 # The **oracle** $\alpha^*$ of lesson 01 gives half to each informative token. How far from it is an
 # attention $\alpha$?
 #
-# - **Mass**: the sum of the shares on the informative tokens.
+# - **Mass**: the sum of the shares on the two informative tokens, in the mean over the training examples.
 # - **Least mass**: the smallest share that any informative token gets, in any training example.
 # - **KL divergence**, $\mathrm{KL}(\alpha^* \| \alpha) = \sum_{j \in I^*} \frac12 \log \frac{1/2}{\alpha_j}$:
-#   take, for each informative token, the logarithm of how many times too little it gets, and average. It
-#   is 0 for the oracle. Its unit is the nat.
+#   divide what the oracle gives a token by what $\alpha$ gives it, take the logarithm, and average over the
+#   two tokens. It is 0 for the oracle. Its unit is the nat.
 
 # %%
 fair = torch.tensor([0.40, 0.07, 0.40, 0.07, 0.06])
@@ -101,13 +103,13 @@ for name, one in (("fair", fair), ("blinkered", blinkered)):
     print(f"{name:10} mass {numbers.sum():.2f}   least {numbers.min():.2f}   KL {kl:.2f} nats")
 
 # %% [markdown]
-# The same mass; but the second one hardly looks at one of the numbers, and nobody can add what he does not
-# see. Mass forgives that. Least mass and KL do not.
+# The mass is the same. But the second one hardly looks at one of the numbers, and who does not see a number
+# cannot add it. Mass does not notice this. Least mass and KL do.
 #
 # ## 4. What are the other tokens?
 #
-# The paper calls the tokens that do not matter **distractors**, and does not dwell on what they are. They
-# could be:
+# The paper calls the tokens that do not matter **distractors**, and does not say much about what they are.
+# They could be:
 
 # %%
 kinds = {kind: spec.with_(distractors=kind) for kind in ("constant", "alphabet", "random")}
@@ -116,11 +118,11 @@ for kind, one in kinds.items():
     print(f"{kind:9}", " | ".join(some.spell(some.train.tokens[row]) for row in (20, 300, 600)))
 
 # %% [markdown]
-# *Constant*: the same two signs in every sequence. *Alphabet*: each one of four letters, drawn at random.
-# *Random*: a random number each.
+# *Constant*: the same two signs in every sequence. *Alphabet*: each is one of four letters, drawn at random.
+# *Random*: each is a number, drawn at random.
 #
-# They have nothing to do with the answer. But they can be *remembered*. How many of the training sums could
-# be answered from the two distractors alone, without a look at the numbers?
+# They have nothing to do with the answer. But a network can learn by heart which answer came with them. How
+# many of the training sums could be answered so, from the two distractors alone?
 
 # %%
 
@@ -140,7 +142,7 @@ for kind, one in kinds.items():
 
 # %% [markdown]
 # **Your prediction.** Networks are trained with each kind until they grok, or for 10,000 epochs. *What is the
-# mass on the two numbers at the end, from 0 to 1?* (Looking everywhere alike is 0.4.)
+# mass on the two numbers at the end, from 0 to 1?* (A network that looks everywhere alike has 0.4.)
 
 # %%
 my_mass_constant = None
@@ -151,13 +153,14 @@ my_mass_random = None
 recorded = experiments.recorded("distractors")
 row = experiments.row("distractors").evidence(recorded)
 guesses = {"constant": my_mass_constant, "alphabet": my_mass_alphabet, "random": my_mass_random}
+print("The result:")
 for kind, guess in guesses.items():
     at_end = sorted(row.final(kind, "informative_mass").tolist())
     print(beside(f"02 mass, {kind}", guess, round(at_end[2], 2)), "(median of five seeds)")
 
 # %% [markdown]
-# With random distractors the network looks *away* from the numbers: at the end they get less than at the
-# beginning, when it knew nothing. And it can do without them:
+# With random distractors the network looks *away* from the numbers: at the end they get less than the 0.4 of
+# the beginning. What does it know then?
 
 # %%
 for kind in guesses:
@@ -167,16 +170,19 @@ for kind in guesses:
     print(f"{kind:9} training sums right {known:.0%}, unseen sums right {unseen:.0%}")
 
 # %% [markdown]
-# It has learned the sums by heart from the distractors, and stays there. That is no plateau, it is a **trap**.
+# All of the training sums, and next to nothing else. It looks mostly at the distractors, and they are enough
+# to learn most of the sums by heart. In 10,000 epochs it does not get away from there: it is in a **trap**.
 #
 # ## 5. The twist: the wait has two parts
 #
-# In lesson 01 we asked why *the* network waits. Let us split the wait in two. We say that attention **is
-# right** from the epoch on from which each informative token of each training example keeps at least half of
-# the oracle's share, that is, a least mass of 0.25. Before that the network is **searching**. After that it
-# is **learning to add**.
+# We say that attention **is right** when each informative token of each training example gets at least half
+# of what the oracle gives it. The oracle gives 0.5. So this asks for a least mass of 0.25, and it must stay so.
 #
-# *With alphabet distractors, how much of the way to 95 % is the search, from 0 to 1? And with constant ones?*
+# This splits the wait in two. Until attention is right, the network is **searching**. From then on until it
+# groks, it is **learning to add**. (We count the search from epoch 0. It contains the epochs of memorising.)
+#
+# *With alphabet distractors, what share of the epochs to 95 % is the search, from 0 to 1? And with constant
+# ones?*
 
 # %%
 my_search_alphabet = None
@@ -190,6 +196,7 @@ names = {
     "alphabet, KL 1": "alphabet, told where to look",
     "random, KL 1": "random, told where to look",
 }
+print("The result:")
 viz.wait_parts(
     {
         words: (found(arm)(row).median, row.grokked(arm, 0.95).median)
@@ -206,17 +213,19 @@ def search_share(arm):
     return sorted((found(arm)(row).values / row.grokked(arm, 0.95).values).tolist())[2]
 
 
+print("The result:")
 for kind, guess in (("alphabet", my_search_alphabet), ("constant", my_search_constant)):
     print(beside(f"02 share of the search, {kind}", guess, round(search_share(kind), 2)))
+    print(f"    memorised at {row.memorised(kind).median:,.0f}")
 
 # %% [markdown]
-# Constant distractors leave little to search for, and the network waits all the same: it has yet to learn to
-# add. Random ones make a search that does not end in these runs. Who reports a wait should say what the
-# distractors were.
+# With constant distractors attention is right about as soon as the sums are memorised. The network waits all
+# the same: it has yet to learn to add. With random ones the search does not end in these runs. Who reports a
+# wait should say what the distractors were.
 #
-# The two lowest bars belong to networks that are *told* where to look, by a method of lesson 06. Even out of
-# the trap it leads. But it leaves the second part. **To know where to look is not yet to know how to add.**
-# Keep this picture in mind: every lesson from here on is about one of its two colours.
+# The two lowest bars belong to networks that are *told* where to look, by a method of lesson 06. The method
+# leads out of the trap, too. But the second part of the wait remains. **To know where to look is not yet to
+# know how to add.** Keep this picture in mind: the next lessons are about its two colours.
 #
 # *Try:* choose another kind of distractors, and press *Start*.
 
@@ -226,11 +235,12 @@ widgets.LiveTraining()
 # %% [markdown]
 # ## Case file
 #
-# - **We know:** the wait has two parts, searching and learning to add; the distractors decide how long the
-#   first one is. With random ones it is a trap, in five of five seeds.
-# - **We doubt:** that "how much can be learned by heart" foretells the search. A fourth kind of distractors
-#   (in the evidence) breaks that rule.
-# - **It would change our minds:** a network in the trap that gets out by itself, given longer or more decay.
+# - **We know:** the wait has two parts, searching and learning to add. How long the search takes depends on
+#   the distractors. With random ones it is a trap, in five of five seeds.
+# - **We doubt:** a simple rule, that the search is longer the more can be learned by heart from the
+#   distractors. A fourth kind of distractors (in the evidence) breaks it.
+# - **It would change our minds:** a network in the trap that gets out without being told where to look, after
+#   more epochs or with more decay.
 #
 # **The map so far:** what is said, what was measured, and the verdict.
 
@@ -242,5 +252,6 @@ viz.claims_map(upto=2)
 # [exercises](../exercises/02_attention_as_a_posterior.ipynb)
 #
 # **Next:** [03 · The decoupling theorem](03_the_decoupling_theorem.ipynb): how much attention does it *need*?
+# Is "right" more than enough?
 #
 # *Sources:* arXiv 2605.15787, sections 3.2 and 4.1. The kinds of distractors and the two parts are ours.

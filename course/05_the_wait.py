@@ -1,11 +1,11 @@
 # %% [markdown]
 # # 05 · The wait
 #
-# The network knows its sums by heart, so its loss is close to nothing, and so is all that its weights are told
-# (lesson 04). And yet, much later, it understands. Something ends the wait.
+# The network knows its sums by heart. Its loss is close to 0, and so are its gradients (lesson 04). And yet, much
+# later, it answers the unseen sums. Something ends the wait.
 #
-# One force does not fade when the loss does, because it does not know the loss: **weight decay**. At each step
-# every weight loses the same small share of itself. **Who ends the wait, and how?**
+# One force does not fade with the loss, because it does not depend on the loss: **weight decay**. At each step
+# every weight loses the same small share of itself. **Does decay end the wait, and how?**
 #
 # Begin by playing. Press *Start* and watch the wait. Then change the weight decay, a step at a time, and start
 # again; the runs before stay as pale curves.
@@ -13,6 +13,9 @@
 # *You need:* [lesson 02](02_attention_as_a_posterior.ipynb); the result of lesson 04. *Time:* half an hour.
 
 # %%
+from textwrap import fill
+
+from tqdm.auto import tqdm
 
 import grokkit
 from grokkit import experiments, runs, viz, widgets
@@ -38,12 +41,13 @@ widgets.LiveTraining()
 my_wait_factor = None
 
 # %% [markdown]
-# One network is an anecdote. Ten were recorded at each of three decays, on seeds that nobody had seen:
+# One network proves little. Ten were recorded at each of three decays, on seeds that nobody had seen:
 
 # %% tags=["hide-output"]
 row = experiments.row("structure").evidence(experiments.recorded("structure"))
 decays = {"decay 0.5": 0.5, "baseline": 1.0, "decay 2": 2.0}
 waits = {name: wait(name)(row).median for name in decays}
+print("The result:")
 for name, decay in decays.items():
     print(
         f"decay {decay:3g}: the wait is {waits[name]:5,.0f} epochs; times decay {waits[name] * decay:5,.0f}"
@@ -55,8 +59,8 @@ beside(
 )
 
 # %% [markdown]
-# If the wait goes as 1/decay, then wait times decay is always the same. It nearly is. Say it as a power: the wait
-# goes as decay to the power −1, about. The claim, written before the runs, and what came out:
+# If the wait goes as 1/decay, then wait times decay is always the same. It nearly is. Said as a power: the wait
+# goes about as the decay to the power −1. Here is the claim, written before the runs, and what came out:
 
 # %%
 power = exponent(wait("decay 0.5"), wait("decay 2"), 4.0)(row)
@@ -64,11 +68,10 @@ print("power, seed by seed:", sorted(power.low.round(2).tolist()))
 (one,) = [
     one for one in experiments.claims("structure") if one.claim.id == "structure/inverse-decay"
 ]
-print(f"{one.claim.says}\n    -> {one.label}: {one.parts[0].effect}")
+print(f"{fill(one.claim.says, 90)}\n    -> {one.label}: {one.parts[0].effect}")
 
 # %% [markdown]
-# "Undecided" means: the interval of the effect reaches past the bounds that we had claimed. What may be said is
-# *about* 1/decay. The learning rate counts in the same way, roughly: what matters is rate times decay.
+# "Undecided": the interval of the effect reaches past the bounds that we had claimed. So we say *about* 1/decay.
 #
 # Which of the two parts of the wait becomes shorter, searching or learning to add?
 
@@ -84,15 +87,15 @@ viz.wait_parts(
 )
 
 # %% [markdown]
-# Both. So decay does not do one special thing to attention. What does it do?
+# Both. So decay does not act on attention alone. What does it do?
 #
 # ## 2. One experiment: switch it off, switch it on
 #
-# One network trains with decay until epoch 400, in the middle of its wait. Then we set the decay to 0. A second one
-# trains without decay until epoch 400; then we set it to 1. Both know their sums by heart by then.
+# One network trains with decay 1 until epoch 400, in the middle of its wait. Then we set the decay to 0. A second one
+# trains without decay until epoch 400. Then we set it to 1. Both know their sums by heart by then.
 #
 # *Write for each what comes next, up to epoch 1900: `"groks"`, or `"waits on"`.* And, harder: *what does the training
-# loss do when decay is switched off, `"rises"`, `"stays"` or `"falls"`?*
+# loss do when decay is switched off: it `"rises"`, `"stays"` or `"falls"`?*
 
 # %%
 my_switched_off = None
@@ -101,16 +104,23 @@ my_loss = None
 
 
 # %%
+def advance(trainer, epochs, words):
+    """Train a number of epochs, with a progress bar."""
+    with tqdm(total=epochs, desc=words, unit="epoch") as bar:
+        trainer.advance(epochs, on_epoch=lambda _: bar.update())
+
+
 def switched(before, after, at=400, until=1900):
     """A run whose weight decay changes at an epoch; its History."""
     trainer = Trainer([live.with_(weight_decay=before, epochs=until)])
-    trainer.advance(at)
+    advance(trainer, at, f"decay {before:g}")
     trainer.optimizer.setting["weight_decay"].fill_(after)
-    trainer.advance()
+    advance(trainer, until - at, f"decay {after:g}")
     return to_history(trainer).isel(run=0)
 
 
 # %% tags=["hide-output", "nbval-ignore-output"]
+print("The result:")
 off, on = switched(1.0, 0.0), switched(0.0, 1.0)
 viz.lines(
     [
@@ -127,6 +137,7 @@ viz.lines(
 )
 
 # %% tags=["hide-output", "nbval-ignore-output"]
+print("The result:")
 for name, guess, one in (("off", my_switched_off, off), ("on", my_switched_on, on)):
     came = "groks" if float(one.test_accuracy[-1]) >= 0.95 else "waits on"
     print(beside(f"05 decay switched {name}", guess, came))
@@ -139,6 +150,7 @@ did = "falls" if ratio < 0.5 else "stays" if ratio < 2 else "rises"
 print(beside("05 training loss, decay switched off", my_loss, did))
 
 # %% tags=["hide-output", "nbval-ignore-output"]
+print("The result:")
 viz.lines(
     [
         viz.Line(off.epoch[1:], off.train_loss[1:], "decay switched off at 400", "train", OFF),
@@ -156,41 +168,43 @@ viz.lines(
 )
 
 # %% [markdown]
-# Here is the mechanism, in four steps that you can retell:
+# Here is how weight decay works, in four steps that you can retell:
 #
-# 1. The loss is small when the right logit is far ahead. To be far ahead needs **large weights**.
-# 2. Decay makes **all weights smaller**, at every step. So the right logit falls back, and the loss comes up.
-# 3. A loss makes **gradients**, in the whole network (lesson 04), and the optimizer takes steps that put back what decay
-#    took. The loss settles where the two balance. It does not go away.
-# 4. So the network **goes on learning**, attention included. Weights that help many sums are put back by many sums.
-#    Weights that serve one sum by heart are put back by one. Bit by bit, the first kind wins.
+# 1. The loss is small when the right logit is far ahead of the others. For that the network needs **large weights**.
+# 2. Decay makes **all weights smaller**, at every step. So the right logit falls back, and the loss rises.
+# 3. A larger loss makes **larger gradients**, in the whole network (lesson 04). The optimizer's steps put back what decay
+#    took. The loss settles where the two balance: it stays small, but it does not vanish.
+# 4. So the network **goes on learning**, attention included. A weight that serves many sums is put back by the errors of
+#    many sums. A weight that serves one sum, learned by heart, is put back by one. Bit by bit, the first kind wins.
 #
-# Switch decay off, and the loss falls to nothing: nothing is told to anyone any more. The fourth step is our reading;
-# the first three can be measured. How even is the balance of the third?
+# You have just seen it. Switched on, decay makes the loss rise at once, and the unseen sums follow. Switched off, it lets
+# the loss fall by orders of magnitude, and the gradients with it: the network hardly learns any more. (The fourth step is
+# our reading. The others can be measured.) How even is the balance of the third step?
 
 # %% tags=["nbval-ignore-output"]
 trainer = Trainer([live.with_(epochs=500)])
-trainer.advance(400)
+advance(trainer, 400, "decay 1")
 taken = put_back = 0.0
 for _ in range(100):
     before = trainer.weights.flat.double().square().sum().item()
     trainer.advance(1)
     after = trainer.weights.flat.double().square().sum().item()
-    left = (1 - live.optimizer.learning_rate) ** 2 * before  # what decay 1 leaves of the square
+    left = (1 - live.optimizer.learning_rate) ** 2 * before  # what decay 1 leaves of the squares
     taken, put_back = taken + before - left, put_back + after - left
-print(f"of what decay takes from epoch 400 to 500, the steps put back {put_back / taken:.0%}")
+print("of what decay takes off the sum of the squared weights, from epoch 400 to 500, the steps")
+print(f"put back {put_back / taken:.0%}")
 
 # %% [markdown]
 # ## 3. The twist: the paper's formula
 #
-# The paper tells it differently. There, the weights shrink freely on the plateau until they are small enough to
-# generalise. This takes the time
+# The paper explains the wait in another way. Its weights shrink freely after memorising, until they are small enough for
+# the network to generalise. This takes the time
 #
-# $$t \approx \frac{2}{\lambda} \log \frac{\|\theta_{\text{mem}}\|}{r_{\max}}, \qquad (5)$$
+# $$t \approx \frac{2}{\lambda} \log \frac{\|\theta_{\text{mem}}\|}{r_{\max}}. \qquad (5)$$
 #
-# where $\lambda$ (lambda) is learning rate times decay, $\|\theta_{\text{mem}}\|$ is the norm of the weights at memorising,
-# and $r_{\max}$ the norm at which the network can generalise. Let us be generous, and tell the formula in hindsight
-# the norm at which each of five recorded runs came to understand.
+# Here $\lambda$ (lambda) is learning rate times decay, $\|\theta_{\text{mem}}\|$ is the norm of the weights at memorising,
+# and $r_{\max}$ is the norm at which the network can generalise. Nobody knows $r_{\max}$ beforehand. Let us help the
+# formula: in each of five recorded runs we take for it the norm that the run had when it came to generalise.
 #
 # *What share of the wait does (5) then account for? (1: all of it. 2: twice too much.)*
 
@@ -199,6 +213,7 @@ my_share_by_equation_5 = None
 
 # %% tags=["hide-output"]
 lengths = plateau_lengths(runs.load("classroom"))
+print("The result:")
 for seed, (claimed, measured) in enumerate(
     zip(lengths.claimed.values, lengths.measured.values, strict=True)
 ):
@@ -207,18 +222,21 @@ share = float((lengths.claimed / lengths.measured).median())
 beside("05 share of the wait that (5) accounts for", my_share_by_equation_5, round(share, 3))
 
 # %% [markdown]
-# A few per cent. The formula has the weights falling freely, and there is no free fall: there is a balance. Then why does
-# the wait still go about as 1/decay? Our guess: where decay and steps are in balance, the only clock is the
-# decay's own. Make it twice as fast, and all that happens on the plateau is twice as fast, whatever it is.
+# A few per cent. In the formula the weights shrink freely. In the network they do not: the steps put back nearly all that
+# decay takes. Then why does the wait go about as 1/decay? Our guess: where decay and steps balance, decay sets the pace.
+# With twice the decay, each weight is taken away and put back twice as fast, and what happens in the wait happens
+# twice as fast.
 #
 # ## Case file
 #
-# - **We know:** under AdamW, decay ends the wait, and both parts of it go about as 1/decay. Switch it off in the middle, and
-#   one live run stands still.
-# - **We doubt:** equation (5). It misses the wait by a factor of twenty or more in the median, at two sizes of the task.
-# - **It would change our minds:** a network that groks on while its loss is allowed to vanish.
+# - **We know:** under AdamW the wait goes about as 1/decay, and both of its parts become shorter with more decay. Without
+#   decay none of five networks groks (lesson 01); one live run stops improving when its decay is switched off.
+# - **We doubt:** equation (5). It misses the wait by a factor of twenty or more in the median, at two sizes of the task
+#   (the second in the evidence).
+# - **It would change our minds:** a network that groks while its loss is allowed to vanish.
 #
-# **The map so far:** what is said, what was measured, and the verdict.
+# **The map so far:** what is said, what was measured, and the verdict. (The last line asks whether the wait is a search
+# *plus* the time that a network needs which is shown where to look. About, but five seeds leave it open.)
 
 # %%
 viz.claims_map(upto=5)

@@ -70,7 +70,7 @@ def kl_to_oracle(attention, informative):
 
 
 # %% [markdown]
-# The green curve of lesson 01 comes from this function. Let two of five positions be
+# From lesson 02 on this number measures where a network looks. Let two of five positions be
 # informative, and move attention to them from the other three, evenly:
 
 # %%
@@ -112,9 +112,9 @@ kl_curve(kl_to_oracle) if check.ex_1_2.solved else "Here your own curve will sta
 # %% [markdown] exercise="ex_1_3" difficulty=2 minutes=10
 # ## Mirror images
 #
-# Half of lesson 01's test success turned out to be mirror images: the test asked 5 + 17 where
-# 17 + 5 had been trained on. Which share of the test pairs can be answered like that? A pair
-# of two equal numbers has no mirror image but itself.
+# Of the unseen sums of lesson 01 about half have a mirror image that was trained on: the test asks
+# 5 + 17 where 17 + 5 was trained on. Which share of the test pairs can be answered like that? A
+# pair of two equal numbers has no mirror image but itself.
 
 
 # %%
@@ -139,8 +139,8 @@ def mirror_rate(train_pairs, test_pairs):
 check.ex_1_3(mirror_rate)
 
 # %% [markdown]
-# Once it is right, this says how large the leak is for the five recorded runs' task; before, it
-# does nothing. Does the number remind you of the share of pairs that are trained on?
+# Once your answer is right, this cell prints the share for the task of the five recorded runs; before,
+# it prints nothing. Compare it with the share of all pairs that are trained on.
 
 # %%
 if check.ex_1_3.solved:

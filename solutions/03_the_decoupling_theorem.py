@@ -17,8 +17,8 @@ from grokkit.classroom import check
 #
 # A sequence has been pooled to $h$. Now its token $i$ is exchanged for another one. Which $h'$
 # comes out? You know $h$, the share and the value of the old token, and the share and the value
-# that the new one will have; nothing about the other tokens. Steps 1 to 3 of lesson 03, (12) to
-# (14), say that this is enough.
+# that the new one will have; nothing about the other tokens. Section 1 of lesson 03 says that this
+# is enough.
 
 
 # %%
@@ -57,8 +57,8 @@ check.ex_3_1(exchange)
 #
 # $$\|h - h'\| \;\ge\; \gamma\,\xi$$
 #
-# and the MLP can tell them apart." It sounds right, and (18) says something like it. Refute it:
-# for any $\gamma$ below one half and any $\xi$ give two sequences that satisfy the condition and
+# and the MLP can tell them apart." It sounds right, and the bound (18), in the evidence of lesson 03,
+# says something like it. Refute it: for any $\gamma$ below one half and any $\xi$ give two sequences that satisfy the condition and
 # meet, $h = h'$.
 
 
@@ -148,7 +148,12 @@ check.ex_3_3(most_kl, false_alarm)
 # %% [markdown] exercise="ex_3_4" difficulty=3 minutes=40
 # ## A small study: does it wait for the threshold?
 #
-# Measure (27) on a network, while it trains. Two numbers are to be compared.
+# This is (27), which the evidence of lesson 03 proves: *if two sequences have different answers and
+# differ in the token at position $i$ only, then the two shares of this token sum to $\gamma$ or more,*
+#
+# $$\alpha_i + \alpha'_i \;\ge\; \gamma .$$
+#
+# Measure it on a network, while it trains. Two numbers are to be compared.
 #
 # 1. `gamma_of`, what is needed: $\gamma = c / (L_f \Delta)$, where $c$ is $\sqrt2$ times the least
 #    margin of any example (the right logit minus the best wrong one), $L_f$ the product of the
@@ -212,8 +217,8 @@ check.ex_3_4(gamma_of, least_pair_mass)
 
 # %% [markdown]
 # Now the study. *Write down first: will a network that has only memorised be above the threshold or
-# below? And where is parity, the counterexample of lesson 03, whose least single share is
-# $10^{-13}$?*
+# below? And where is parity, the network built by hand in the evidence of lesson 03, whose least single
+# share is below $10^{-13}$?*
 
 # %%
 if check.ex_3_4.solved:
@@ -295,4 +300,4 @@ check.ex_3_5(seldom_looks)
 # Let a 1 be loud and a 0 be silent. A bit that is turned is a 1 in one of the two sequences, and
 # there it shares the attention with at most $k - 1$ other ones: it has nearly $1/k$. In the other
 # sequence it may have nothing. So attention that looks at ones alone is enough to tell every pair
-# apart, and its least share is as small as one likes. That is how lesson 03's parity works.
+# apart, and its least share is as small as one likes. That is how the parity network works.

@@ -2,7 +2,7 @@
 # # 04 · Exercises: gradient starvation
 #
 # Exercises on [lesson 04](../course/04_gradient_starvation.ipynb): measure with which power of
-# the loss a gradient falls, write a loss that float32 cannot silence, bound the gradient of a
+# the loss a gradient falls, write a loss that float32 does not round to 0, bound the gradient of a
 # score, and then starve attention in four different ways. `check.ex_4_1.hint()` gives a hint,
 # called again the next one.
 
@@ -61,8 +61,8 @@ if check.ex_4_1.solved:
     print(f"power of the loss: {power_of_loss(*measured):.2f}")
 
 # %% [markdown] tags=["solution"]
-# A square root would be a slope of one half. The measured one is nearer to 1 (in lesson 04 the
-# figure shows why: the dots follow the solid line). Anything before memorising would spoil the
+# A square root would be a slope of one half. The measured one is nearer to 1 (in the
+# figure of lesson 04 the triangles stay near the dashed line). Anything before memorising would spoil the
 # answer: there the loss falls and the gradient *rises*.
 
 # %% [markdown] exercise="ex_4_2" difficulty=2 minutes=15
@@ -73,9 +73,9 @@ if check.ex_4_1.solved:
 # $$L = \log\bigl(1 + S\bigr), \qquad S = \sum_{c \ne y} e^{z_c - z_y}.$$
 #
 # Computed in the usual way it is exactly 0 in float32 as soon as the right logit is some 17 ahead,
-# and in float64 at 37. Lesson 04 mended that for one example, and left a hole at the other end: if
-# a wrong logit is 100 ahead, $e^{100}$ is more than float32 can hold. Write it for many examples,
-# exact at both ends.
+# and in float64 at 37. The evidence of lesson 04 mends that for one example, and leaves a hole at the
+# other end: if a wrong logit is 100 ahead, $e^{100}$ is more than float32 can hold. Write it for many
+# examples, exact at both ends.
 
 
 # %%
@@ -109,7 +109,7 @@ check.ex_4_2(exact_cross_entropy)
 # Float64 alone is no cure: it moves the wall from a margin of 17 to one of 37.
 
 # %% [markdown] exercise="ex_4_3" difficulty=2 minutes=20
-# ## What a score hears, and at most
+# ## The gradient of a score, and its bound
 #
 # By the chain rule the gradient of a score is
 #
@@ -119,7 +119,8 @@ check.ex_4_2(exact_cross_entropy)
 # 1. Write it as `score_gradient`: derive $\partial h / \partial \ell_j$ from $h = \sum_i \alpha_i v_i$
 #    and the softmax.
 # 2. Bound its size, for each position, by what does not need $g$: the loss, and the largest singular
-#    values of the MLP's two matrices. Use the sharpest of lesson 04's forms, the linear one.
+#    values of the MLP's two matrices. Take the first factor of lesson 04 as it is there, linear in a small
+#    loss: its length is at most $\sqrt2\,(1 - p)$, where $L = -\log p$.
 
 
 # %%
@@ -173,10 +174,11 @@ check.ex_4_3(score_gradient, linear_bound)
 # $1 - e^{-L}$ loses its digits for a small $L$, like the loss itself; `expm1` keeps them.
 
 # %% [markdown] exercise="ex_4_4" difficulty=3 minutes=30
-# ## Four ways to be deaf
+# ## Four ways to starve
 #
-# "Attention hears nothing, so the loss must be small." That is Lemma 5.1 the wrong way round.
-# Refute it: the gradient has three factors, and each of them can silence it alone; or none.
+# "The gradient of attention is tiny, so the loss must be small." That is Lemma 5.1 the wrong way round.
+# Refute it: the gradient has three factors. Any one of them can make it tiny; and it can be tiny though
+# none of them is.
 #
 # Here is the smallest network there is: three positions, values of two numbers, and a matrix $W$
 # for three classes in place of the MLP, $z = h W$; the right class is 0. Give four of them,
@@ -228,8 +230,8 @@ check.ex_4_4(no_error, no_passing, no_reach, no_match)
 # point the same way.
 #
 # So a starved attention has four possible causes, and Lemma 5.1 is about the first. The third is a
-# trap of its own: attention that has run away from a position, as with the frozen MLP of lesson 04,
-# hears next to nothing from there, however wrong the answers are.
+# trap of its own: where a position has lost its attention, as beside the frozen MLP in the evidence of
+# lesson 04, its score gets next to no gradient, however wrong the answers are.
 
 # %% [markdown] exercise="ex_4_5" difficulty=3 minutes=30
 # ## How small can an error be?

@@ -3,8 +3,8 @@
 #
 # Exercises on [lesson 05](../course/05_the_wait.ipynb): how fast pure decay is, how to hold a
 # norm, an optimizer that is contractive and grows, and a prediction of the wait that you then put to
-# the test. As in the lesson, $\eta$ (`eta`) is the learning rate, $w$ the weight-decay setting and
-# $a = \eta w$. `check.ex_5_1.hint()` gives a hint, called again the next one.
+# the test. Here $\eta$ (`eta`) is the learning rate, $w$ the weight-decay setting, and $a = \eta w$ the
+# share that each weight loses at a step (in lesson 05: $\lambda$). `check.ex_5_1.hint()` gives a hint, called again the next one.
 
 # %%
 import math
@@ -62,7 +62,7 @@ if check.ex_5_1.solved:
 # %% [markdown] exercise="ex_5_2" difficulty=2 minutes=15
 # ## Hold a norm
 #
-# Lesson 03 held the norm of the MLP at 20, by a projection after every step: all of its
+# Lesson 03 held the norm of the MLP at one value, by a projection after every step: all of its
 # parameters *together*, $\theta_{\mathrm{MLP}}$, are scaled to the radius. Write the projection.
 # Nothing but the length of $\theta_{\mathrm{MLP}}$ may change, and no other parameter.
 
@@ -120,8 +120,9 @@ if check.ex_5_2.solved:
 # %% [markdown] exercise="ex_5_3" difficulty=2 minutes=15
 # ## Contractive, and it grows
 #
-# "Definition 3.2 holds at every step, so the norm shrinks." Refute it: for any weights give a
-# step $U$ after which
+# The paper calls an optimizer *norm-contractive* (Definition 3.2) if after each step
+# $\|W'\|^2 \le (1 - a)\|W\|^2 + \rho$ with a bounded $\rho$. "Definition 3.2 holds at every step, so the
+# norm shrinks." Refute it: for any weights give a step $U$ after which
 #
 # $$W' = (1 - a)\,W - \eta\,U$$
 #
@@ -153,8 +154,8 @@ check.ex_5_3(growing_step)
 # %% [markdown] tags=["solution"]
 # The cheapest way to grow is straight outward, $U = -c\,W/\|W\|$, and then
 # $\|W'\| = (1 - a)\|W\| + \eta c$. It is above $\|W\|$ if $c > w\,\|W\|$. So an optimizer whose steps
-# have the length $\|U\|$ can grow up to the norm $\|U\|/w$, the *floor* of lesson 05, and above that
-# never. Lion's steps are all of the same length, and that is what its norm does.
+# have the length $\|U\|$ can grow up to the norm $\|U\|/w$, the *floor* in the evidence of lesson
+# 05, and above that never. Lion's steps are all of the same length, and that is what its norm does.
 
 # %% [markdown] exercise="ex_5_4" difficulty=3 minutes=35
 # ## Predict, then measure

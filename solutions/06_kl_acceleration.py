@@ -2,7 +2,7 @@
 # # 06 · Exercises: KL acceleration
 #
 # Exercises on [lesson 06](../course/06_kl_acceleration.ipynb): derive what the prior does to
-# the scores of a whole batch, build the two impostors that must not work as well as it does, break
+# the scores of a whole batch, build the two controls that must not work as well as it does, break
 # the inequality behind the exponential theorem, and measure two laws in a small study.
 # `check.ex_6_1.hint()` gives a hint, called again the next one.
 
@@ -15,13 +15,13 @@ from grokkit.classroom import check
 # %% [markdown] exercise="ex_6_1" difficulty=1 minutes=10
 # ## The pull on a score
 #
-# Lesson 06 tried (45) on one example. A run has $N$ of them, each with an oracle of its own, and the
-# penalty is their mean:
+# Section 1 of lesson 06 has the gradient of the KL prior for one example. A run has $N$ of them, each with
+# an oracle of its own, and the penalty is their mean:
 #
 # $$\frac{\beta}{N} \sum_{n=1}^{N} \mathrm{KL}(\alpha^{*n} \,\|\, \alpha^n).$$
 #
-# What is the derivative with respect to one score $\ell^n_j$? Derive it on paper before you look at
-# (45) again, and write it down without autograd. (What is $\log \alpha_j$ as a function of the
+# What is the derivative with respect to one score $\ell^n_j$? Derive it on paper before you look there
+# again, and write it down without autograd. (What is $\log \alpha_j$ as a function of the
 # scores? And its derivative?)
 
 
@@ -56,10 +56,10 @@ check.ex_6_1(pull_of_kl)
 # attention does not notice.
 
 # %% [markdown] exercise="ex_6_2" difficulty=2 minutes=20
-# ## Two impostors
+# ## Two controls
 #
-# "The prior helps because AdamW wakes up at any live gradient." To find out, something must stand in
-# for the penalty's gradient that is alive and means nothing. Write both of lesson 06:
+# "The prior helps because under AdamW any gradient helps that does not vanish." To find out, replace the
+# penalty's gradient by one that is as large and says nothing. Write both controls of lesson 06:
 #
 # - `noise_for`: at every step a fresh random direction. What must be equal is the *length*: each
 #   matrix gets noise with the Frobenius norm that its own gradient has. (Where that is 0, so is the
@@ -217,8 +217,10 @@ check.ex_6_3(near, far)
 # %% [markdown] exercise="ex_6_4" difficulty=3 minutes=40
 # ## A small study: two laws and how to see them
 #
-# The flow of lesson 06 obeys two laws: $D$ falls like $1/t$ in the end, and the time that it needs
-# goes as $1/\beta$. Write an instrument for each, then hold them to a network.
+# Let the scores follow the prior's gradient and nothing else: $d\ell/dt = -\beta\,(\alpha - \alpha^*)$. The
+# evidence of lesson 06 shows two laws of this *flow*, with $D = \mathrm{KL}(\alpha^* \| \alpha)$: in the end
+# $D$ falls like $1/t$, and the time that it needs goes as $1/\beta$. Write a function that measures each,
+# then use both on a network.
 #
 # 1. `late_power`: if $D = C\,t^{-r}$ from some time on, what is $r$?
 # 2. `inverse_law`: the straight line of least squares for epochs = floor + slope / β, with its $R^2$:

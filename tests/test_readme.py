@@ -33,10 +33,21 @@ def test_the_sweep_file_is_the_grid_beside_it(tmp_path):
     assert load_sweep(path) == grid(presets["live"], weight_decay=[0.5, 1.0, 2.0], seed=range(5))
 
 
-def test_every_file_that_is_linked_is_there():
-    links = re.findall(r"\]\((?!http)([^)#]+)\)", README)
-    assert len(links) > 10
-    assert [link for link in links if not (ROOT / link).exists()] == []
+PAGES = [
+    *ROOT.glob("*.md"),
+    *(path for folder in ("course", "solutions") for path in (ROOT / folder).rglob("*.md")),
+    *(path for folder in ("course", "solutions") for path in (ROOT / folder).rglob("[0-9]*.py")),
+]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_file_that_is_linked_is_there(page):
+    links = re.findall(r"\]\((?!http|mailto|#)([^)#\s]+)(?:#[^)]*)?\)", page.read_text("utf-8"))
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def test_the_readme_links_to_the_course():
+    assert len(re.findall(r"\]\(course/", README)) > 10
 
 
 @pytest.mark.parametrize("line", re.findall(r"^grokkit (train .*)$", README, flags=re.MULTILINE))

@@ -23,13 +23,12 @@ history = grokkit.train(live)
 viz.four_panels(history)
 
 # %% [markdown]
-# Read the picture from the upper left. Training accuracy is perfect almost at once; test accuracy
+# Read the picture from the upper left. Training accuracy is perfect at epoch 100; test accuracy
 # is far behind, and makes most of its way many hundreds of epochs later. Beneath it, the
-# divergence from the oracle.
-# On the right, the loss. Below it are three curves:
+# divergence from the oracle (lesson 02). On the right, the loss. Below it are three curves:
 #
-# - how large the gradient is that could teach attention where to look, of its scores (triangles up);
-# - the same of the product of its two matrices, $W_Q W_K^\top$ (triangles down);
+# - how large the gradient of attention's scores is (triangles up);
+# - how large the gradient of the product of its two matrices, $W_Q W_K^\top$, is (triangles down);
 # - how large the weights of the MLP are: their **Frobenius norm**, the root of the sum of the squares of
 #   all its entries, on the axis at the right.
 #
@@ -65,14 +64,14 @@ without = grokkit.train(live.with_(weight_decay=0.0))
 viz.four_panels(without)
 
 # %% [markdown]
-# Within these 3,000 epochs the wait does not end. The recorded runs, below, go to 16,000 epochs, under
-# AdamW. What other optimizers do without decay is not known from this: see `controls/no-decay` in
-# [RESULTS.md](../../RESULTS.md).
+# Within these 3,000 epochs the wait does not end. The recorded runs of the claims in section 6 go to 16,000
+# epochs, under AdamW. What other optimizers do without decay is not known from this: see
+# `controls/no-decay` in [RESULTS.md](../../RESULTS.md).
 
 # %% [markdown]
-# ## 4. The early jump, seed by seed
+# ## 4. Mirror images and attention, seed by seed
 #
-# The test pairs in two parts: those whose mirror image was trained on, and all others.
+# The test pairs in two parts: those whose mirror image was trained on (*mirrored*), and all others.
 
 # %%
 print(f"{data.mirror_rate:.0%} of the test pairs have their mirror image in the train set")
@@ -105,8 +104,8 @@ for run, seed in enumerate(recorded.seed.values):
     )
 
 # %% [markdown]
-# In every seed nearly all mirrored pairs are right while most others are wrong, and by the time that half
-# of the others are right the divergence from the oracle is small.
+# In every seed nine of ten mirrored pairs are right while nearly all others are wrong. By the time that half
+# of the others are right, the divergence from the oracle is small.
 
 # %% [markdown]
 # ## 5. Mirror images on one side of the split
@@ -139,8 +138,8 @@ experiments.Table(
 #   give its own.
 # - "Grokked" is a threshold on one curve. The paper takes 0.99; the live run came to 0.95 long
 #   before that, so we record both and name which one is meant.
-# - The distractors here are drawn from four letters. With other distractors there may be no
-#   structural wait at all, or no escape from it: lesson 02.
+# - The distractors here are drawn from four letters. With other distractors the search may be over when the
+#   sums are memorised, or may not end at all: lesson 02.
 #
 # ## Sources
 #

@@ -9,6 +9,7 @@
 from itertools import combinations
 
 import torch
+from tqdm.auto import tqdm
 
 import grokkit
 from grokkit import experiments, runs, theory, viz
@@ -23,11 +24,12 @@ from grokkit.widgets import ConditionPlane
 # Measured on the live network of lesson 01, stopped twice: when it has memorised, and when most of the
 # unseen sums are right. Every training sequence gets a partner that differs in the first number.
 
-# %%
+# %% tags=["nbval-ignore-output"]
 live = grokkit.presets["live"]
 trainer, networks = Trainer([live]), {}
 for name, epochs in (("memorised", 100), ("later", 1200)):
-    trainer.advance(epochs - trainer.epoch)
+    with tqdm(total=epochs - trainer.epoch, desc=name, unit="epoch") as bar:
+        trainer.advance(bar.total, on_epoch=lambda _, bar=bar: bar.update())
     networks[name] = {key: value[0].detach().double() for key, value in trainer.weights.items()}
 
 x = live.task.build(seed=0).train.tokens
@@ -323,5 +325,5 @@ experiments.Table([*gamma_claim, *experiments.claims("norm-vs-structure")])
 # - Code: [`grokkit/theory/geometry.py`](../../grokkit/theory/geometry.py),
 #   [`grokkit/theory/decoupling.py`](../../grokkit/theory/decoupling.py),
 #   [`grokkit/theory/counterexamples.py`](../../grokkit/theory/counterexamples.py),
-#   [`grokkit/diagnostics/separability.py`](../../grokkit/diagnostics/separability.py) (every factor of
-#   $\gamma$), [`grokkit/experiments/norm_vs_structure.py`](../../grokkit/experiments/norm_vs_structure.py).
+#   [`grokkit/diagnostics/capacity.py`](../../grokkit/diagnostics/capacity.py) (norms,
+#   margins, $L_f$), [`grokkit/experiments/norm_vs_structure.py`](../../grokkit/experiments/norm_vs_structure.py).

@@ -8,6 +8,7 @@
 # %%
 import numpy as np
 import torch
+from tqdm.auto import tqdm
 
 import grokkit
 from grokkit import experiments, viz
@@ -18,7 +19,7 @@ from grokkit.runtime.history import to_history
 live = grokkit.presets["live"]
 
 # %% [markdown]
-# ## 1. What attention hears
+# ## 1. The gradient of a score, and three bounds
 #
 # A score $\ell_j$ changes what is pooled, $h$; this changes the logits $z$; these change the loss
 # $L$. By the chain rule its gradient has three factors:
@@ -28,10 +29,10 @@ live = grokkit.presets["live"]
 #   \underbrace{\frac{\partial z}{\partial h}}_{\text{what does the MLP pass on?}} \cdot
 #   \underbrace{\frac{\partial h}{\partial \ell_j}}_{\text{what would more attention change?}}$$
 #
-# If one of them is tiny, attention hears nothing. We bound one after the other.
+# If one of them is tiny, so is the gradient. We bound one after the other.
 #
-# **First factor: how wrong is the answer?** The gradient of the cross-entropy at the logits is
-# famous: what the network believes minus what is true, $\mathrm{softmax}(z) - \mathrm{onehot}(y)$.
+# **First factor: how wrong is the answer?** The gradient of the cross-entropy in the logits is the
+# probabilities minus the truth, $\mathrm{softmax}(z) - \mathrm{onehot}(y)$.
 # At the right class it is $p_y - 1$, and the others share out the missing $1 - p_y$. So its
 # length is at most $\sqrt{(1-p_y)^2 + (1-p_y)^2}$. And the loss is $L = -\log p_y$, that is
 # $p_y = e^{-L}$:
@@ -98,7 +99,7 @@ exact = torch.func.jacrev(lambda some: some.softmax(dim=0) @ v)(scores).T
 print("the same as automatic differentiation:", torch.allclose(formula, exact))
 
 # %% [markdown]
-# A position with little attention hears little, whatever the loss: a second way to starve.
+# A position with little attention gets a small gradient, whatever the loss: a second way to starve.
 #
 # **Put together,** with $\|v_j - h\|$ no longer than two values, and a value no longer than
 # $\|W_V\|$ times an embedding:
@@ -152,8 +153,7 @@ for name, bound in zip(("linear", "by position", "(4)"), bounds, strict=True):
 # All three hold, and none is near.
 #
 # ## 2. Five seeds
-
-# %% [markdown]
+#
 # With which power of the loss does the gradient fall, from memorising to the end? (1: in proportion; 0.5:
 # with the square root.)
 
@@ -191,11 +191,10 @@ for margin in (5, 10, 15, 25, 35):
     print(f"margin {margin}: usual loss {usual:.1e}, true loss {true:.1e}")
 
 # %% [markdown]
-# At 25 the usual loss is exactly 0, and with it the gradient of the right logit. The network is
-# told that it is perfect. What went wrong? The loss is $\log(1 + S)$, where
+# At 25 the usual loss is exactly 0, and with it the gradient of the right logit: as if the network were
+# perfect. What went wrong? The loss is $\log(1 + S)$, where
 # $S = \sum_{c \ne y} e^{z_c - z_y}$ is small. A float32 has about seven digits, so from
-# $S \approx 10^{-7}$ on $1 + S$ is rounded to 1, and $\log 1 = 0$. The cure is as short as the
-# disease: do not add the 1.
+# $S \approx 10^{-7}$ on $1 + S$ is rounded to 1, and $\log 1 = 0$. The remedy is short: do not add the 1.
 
 
 # %%
@@ -220,7 +219,7 @@ worst = baseline.collapsed.max("epoch").values
 print("at most, seed by seed:", [f"{share:.1%}" for share in worst])
 
 # %% [markdown]
-# Next to nothing at this size, with this decay: decay bounds the margin.
+# Next to nothing at this size, with this decay. (Decay keeps the weights, and so the margins, from growing.)
 #
 # ## 4. The control: a frozen MLP
 #
@@ -243,16 +242,20 @@ def train_with_frozen_mlp(specs):
     return to_history(trainer)
 
 
+def train(specs):
+    """An ordinary training."""
+    trainer = Trainer(specs)
+    trainer.advance()
+    return to_history(trainer)
+
+
 short = [live.with_(seed=seed, epochs=500) for seed in range(3)]
-free = Trainer(short)
-free.advance()
-slow = Trainer([spec.with_(mlp_radius=15.0) for spec in short])
-slow.advance()
-controls = {
-    "frozen": train_with_frozen_mlp(short),
-    "held at 15": to_history(slow),
-    "free": to_history(free),
+ways = {
+    "frozen": (train_with_frozen_mlp, short),
+    "held at 15": (train, [spec.with_(mlp_radius=15.0) for spec in short]),
+    "free": (train, short),
 }
+controls = {name: how(specs) for name, (how, specs) in tqdm(ways.items(), desc="controls")}
 
 # %% tags=["nbval-ignore-output"]
 print(f"{'MLP':12}{'memorised':>10}{'loss':>7}   {'gradient, 100 to 500':22}KL, 100 to 500")
@@ -276,15 +279,14 @@ for name, some in controls.items():
     )
 
 # %% [markdown]
-# With the MLP frozen the network is wrong about nearly
-# everything, and yet attention hears *less* than in the free network, not more. Look at the three
-# factors: the first, how wrong the answer is, is now large; so what is small must be the others. It
-# stands to reason: an MLP that has learned nothing passes little on, and an attention that is all or
-# nothing (its entropy is next to 0) can hardly be moved by a score.
+# With the MLP frozen the loss stays large, and yet the gradient of attention is *smaller* than in the free
+# network, not larger. Look at the three factors: the first, how wrong the answer is, is large; so the product
+# of the others must be small. Two reasons are likely: an MLP that has learned nothing passes little on, and
+# an attention that is all or nothing (its entropy is next to 0) is hardly moved by a score.
 #
-# And this smallest gradient of the three moves attention furthest: within each sum onto a *single*
-# place. More often than not that is one of the two numbers, as the mass says; but then it does not see
-# the other one at all. It is the blinkered attention of lesson 02, and KL punishes it with tens of nats.
+# And by epoch 100 this network's attention has moved furthest from where it began: within each sum onto nearly a
+# *single* place. More often than not that is one of the two numbers, as the mass says; then it hardly sees
+# the other one. It is the blinkered attention of lesson 02, with a KL of tens of nats.
 
 # %% [markdown]
 # ## 5. The claims
@@ -293,8 +295,8 @@ for name, some in controls.items():
 experiments.claims("starvation-bound")
 
 # %% [markdown]
-# - (4) is a valid bound and far from the truth, as the table says. A bound that is never near can
-#   explain why the gradient *may* be small, not how small it is.
+# - (4) is a valid bound and far from the truth, as the table says. A bound that is never near can explain why
+#   the gradient *may* be small with the loss. It does not say how small it is.
 # - That the gradient falls with the loss was measured while everything else changed, too: attention,
 #   the values, the MLP. The power is that of the whole, and not quite 1.
 # - The control has three seeds and one size, and a frozen random MLP is a crude way to have no
@@ -313,5 +315,5 @@ experiments.claims("starvation-bound")
 #   does to a memorised example.
 # - Code: [`grokkit/theory/starvation.py`](../../grokkit/theory/starvation.py),
 #   [`grokkit/diagnostics/starvation.py`](../../grokkit/diagnostics/starvation.py),
-#   [`grokkit/model/loss.py`](../../grokkit/model/loss.py) (the exact loss),
+#   [`grokkit/core/loss.py`](../../grokkit/core/loss.py) (the exact loss),
 #   [`grokkit/diagnostics/collapse.py`](../../grokkit/diagnostics/collapse.py).

@@ -140,8 +140,8 @@ for name, (takes, puts, may) in all_books.items():
     )
 
 # %% [markdown]
-# All three are norm-contractive at every step, and yet the norm of one of them goes up all the
-# time. There is no contradiction. The inequality allows growth of up to $\rho$, and with
+# All three are norm-contractive at every step, and yet the norm of one of them goes up at nearly every
+# step. There is no contradiction. The inequality allows growth of up to $\rho$, and with
 # $\rho = (\eta/w)\lVert U\rVert^2$ it forces the norm down only while
 #
 # $$\lVert W \rVert > \frac{\lVert U \rVert}{w}.$$
@@ -162,7 +162,8 @@ worst = theory.norm_floor(theory.adamw_update_bound(size), w)
 print(f"AdamW: the floor that can be known beforehand is {worst:,.0f}")
 
 # %% [markdown]
-# Lion's weights climb towards their floor from below. AdamW's sit on theirs, and come down with it.
+# Lion's weights climb towards their floor from below. AdamW's stand about at theirs in mid-plateau. (The picture of
+# section 1 shows that $\rho$ falls over the plateau, and with it this floor.)
 #
 # ## 3. 1/decay, seed by seed
 
@@ -338,6 +339,8 @@ rise = float(np.median(largest_rises(baseline)))
 print(f"largest rise, median of five seeds: {rise:.1f} times")
 
 # %% [markdown]
+# It does not rise, in the median: by then decay and steps balance, and the loss falls slowly.
+#
 # ## 6. The other claims
 
 # %%

@@ -92,12 +92,12 @@ viz.row_figure("kl-acceleration", recorded)
 
 # %% [markdown]
 # A line through such points always looks good: on the axis of $1/\beta$ the weakest prior stands far
-# out on its own, and the strong ones huddle together at the left (as in the explorer). So look at the
+# out on its own, and the strong ones lie close together at the left (as in the explorer). So look at the
 # printed columns instead. The line is far off at β = 0.03, and the claim (an $R^2$ of at least 0.9, in four of five
-# seeds) is **not reproduced**. Nor is its weaker sister, "the stronger the prior, the sooner", as a rank
-# correlation. What the runs do show is coarser:
-
-# %% [markdown]
+# seeds) is **not reproduced**. Nor is the weaker claim, "the stronger the prior, the sooner", as a rank
+# correlation. What the runs do show is coarser: from β = 0.1 on, the medians lie below those of the two weakest
+# priors, and have no clear order among themselves.
+#
 # ## 3. The unordered split
 #
 # The unordered split keeps (a, b) and (b, a) on one side. It has 70 % of the pairs, and a control with as many
@@ -154,7 +154,7 @@ for name in ("baseline", "Grokfast", "orthogonal gradient", "Muon"):
 # ## 5. The theorem is about another oracle
 #
 # Theorem 5.2 says how fast attention arrives. It lets every score move freely against (45), at the speed
-# $\tilde\beta$ of section 3,
+# $\tilde\beta$ of section 2,
 #
 # $$\frac{dl}{dt} = -\tilde\beta\,(\alpha - \alpha^*)
 # \quad\Rightarrow\quad

@@ -233,6 +233,5 @@ experiments.claims("tickets")
 # - J. Frankle, M. Carbin, *The Lottery Ticket Hypothesis: Finding Sparse, Trainable Neural
 #   Networks*, arXiv 1803.03635: pruning, rewinding, and what a winning ticket is.
 # - Code: [`tickets/pruning.py`](../../grokkit/tickets/pruning.py) (from weights to a mask),
-#   [`tickets/comparison.py`](../../grokkit/tickets/comparison.py) (the fair race),
 #   [`engine/ticket.py`](../../grokkit/engine/ticket.py) (how a run wears a mask),
-#   [`experiments/tickets.py`](../../grokkit/experiments/tickets.py) (the claims).
+#   [`experiments/tickets.py`](../../grokkit/experiments/tickets.py) (the races and their claims).

@@ -631,7 +631,7 @@ for row in rows.split():
 #   arXiv 2301.05217: the circles.
 # - Code: [`diagnostics/uniformity.py`](../../grokkit/diagnostics/uniformity.py) (MED, its remedies and
 #   nulls), [`diagnostics/class_spread.py`](../../grokkit/diagnostics/class_spread.py) (the condition
-#   that says nothing), [`tasks/holes.py`](../../grokkit/tasks/holes.py),
+#   that says nothing), [`tasks/arithmetic.py`](../../grokkit/tasks/arithmetic.py) (holes),
 #   [`tasks/data_condition.py`](../../grokkit/tasks/data_condition.py),
 #   [`experiments/uniformity.py`](../../grokkit/experiments/uniformity.py) and
 #   [`experiments/holes.py`](../../grokkit/experiments/holes.py) (the claims).

@@ -7,7 +7,7 @@ const LIVE = ["decay", "kl", "rate"]; // settings that turn while a run goes on
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 
 let { settings, remarks } = readSettings(location.search);
-let records = [], ghost = [], embeddings = null, going = false, changes = [], sizes = null, pace = null;
+let records = [], ghost = [], embeddings = null, going = false, changes = [], sizes = null, pace = null, turn = 0;
 
 // --- the worker, or the same code in this thread ------------------------------------------------
 
@@ -27,7 +27,9 @@ async function connect() {
   }
 }
 
+// Reports of a run that was left are still on their way when the next one begins.
 function hear(message) {
+  if (message.turn !== undefined && message.turn !== turn) return;
   if (message.type === "failed") fail(message.why);
   if (message.type === "started") {
     sizes = message.sizes;
@@ -77,7 +79,8 @@ function begin({ start }) {
   changes = [];
   embeddings = null;
   setGoing(false);
-  send({ type: "start", settings });
+  turn += 1;
+  send({ type: "start", turn, settings });
   describe();
   if (start) toggle();
 }
@@ -111,8 +114,8 @@ function setAddress() {
 function changed(name) {
   const field = input(name), rule = SETTINGS[name];
   let value = typeof rule.start === "string" ? field.value : name === "rate" ? fromSlider(Number(field.value)) : Number(field.value);
-  if (name === "seed") value = Math.min(rule.most, Math.max(rule.least, Math.round(value) || 0));
-  if (value === settings[name]) return;
+  if (name === "seed") value = field.value === "" ? settings.seed : Math.min(rule.most, Math.max(rule.least, Math.round(value)));
+  if (value === settings[name]) return showSettings();
   settings = { ...settings, [name]: value };
   showSettings();
   setAddress();
@@ -153,8 +156,18 @@ function niceStep(range, most) {
 }
 
 // Curves over epochs. `lines`: {of, key, colour, width, dash}; `scale`: {least, most, log}.
+// A logarithmic axis grows until it holds every value.
 function chart(id, lines, { least, most, log, ticks }) {
-  const { pen, width, height } = prepare($(id)), left = 46, right = 10, top = 8, bottom = 22;
+  const { pen, width, height } = prepare($(id)), left = 46, right = 10, top = 8, bottom = 38;
+  if (log) {
+    for (const { of, key } of lines) for (const record of of) {
+      if (record[key] > 0 && record[key] < Infinity) [least, most] = [Math.min(least, record[key]), Math.max(most, record[key])];
+    }
+    const [low, high] = [Math.max(-9, Math.floor(Math.log10(least))), Math.ceil(Math.log10(most))];
+    [least, most] = [10 ** low, 10 ** high];
+    const each = Math.ceil((high - low) / 5);
+    ticks = Array.from({ length: high - low + 1 }, (_, i) => low + i).filter((power) => power % each === 0).map((power) => Number(`1e${power}`));
+  }
   const end = Math.max(500, records.at(-1)?.epoch ?? 0, ghost.at(-1)?.epoch ?? 0);
   const X = (epoch) => left + (epoch / end) * (width - left - right);
   const position = (v) => (log ? (Math.log10(Math.max(v, least)) - Math.log10(least)) / (Math.log10(most) - Math.log10(least)) : (v - least) / (most - least));
@@ -169,7 +182,8 @@ function chart(id, lines, { least, most, log, ticks }) {
   }
   pen.textAlign = "center";
   const step = niceStep(end, width / 80);
-  for (let epoch = 0; epoch <= end; epoch += step) pen.fillText(epoch.toLocaleString("en"), Math.min(X(epoch), width - 16), height - 9);
+  for (let epoch = 0; epoch <= end; epoch += step) pen.fillText(epoch.toLocaleString("en"), Math.min(X(epoch), width - 16), height - 26);
+  pen.fillText("epoch", (left + width - right) / 2, height - 8);
   pen.strokeStyle = colour("soft");
   pen.setLineDash([2, 4]);
   for (const epoch of changes) { pen.beginPath(); pen.moveTo(X(epoch), top); pen.lineTo(X(epoch), height - bottom); pen.stroke(); }
@@ -187,14 +201,15 @@ function chart(id, lines, { least, most, log, ticks }) {
 }
 
 function legend(id, entries) {
+  if (changes.length) entries = [...entries, ["soft", "a setting was turned", "turned"]];
   const wanted = entries.map(([name, text]) => name + text).join();
   if ($(id).dataset.shown === wanted) return;
   $(id).dataset.shown = wanted;
-  $(id).replaceChildren(...entries.map(([name, text, thin]) => {
+  $(id).replaceChildren(...entries.map(([name, text, kind]) => {
     const item = document.createElement("span");
     item.textContent = text;
     item.style.setProperty("--mark", `var(--${name})`);
-    if (thin) item.className = "thin";
+    if (kind) item.className = kind;
     return item;
   }));
 }
@@ -202,21 +217,23 @@ function legend(id, entries) {
 const POSITIONS = ["a", "distractor", "b", "distractor", "="];
 
 function drawAttention(now) {
-  const { pen, width, height } = prepare($("attention")), bottom = 22, top = 18, slot = width / T;
+  const { pen, width, height } = prepare($("attention")), bottom = 40, top = 8, slot = width / T;
   POSITIONS.forEach((name, j) => {
     const share = now.attention[j], tall = share * (height - top - bottom), x = (j + 0.5) * slot;
     pen.fillStyle = colour(j === 0 || j === 2 ? "structure" : "ghost");
     pen.fillRect(x - slot * 0.32, height - bottom - tall, slot * 0.64, tall);
     pen.fillStyle = colour("ink");
     pen.textAlign = "center";
-    pen.fillText(share.toFixed(2), x, height - bottom - tall - 9);
-    pen.fillText(name, x, height - 9);
+    pen.fillText(share.toFixed(2), x, height - bottom + 13);
+    pen.fillText(name, x, height - 10);
   });
   pen.strokeStyle = colour("soft");
   pen.setLineDash([3, 3]);
   const half = height - bottom - 0.5 * (height - top - bottom);
   for (const j of [0, 2]) { pen.beginPath(); pen.moveTo(j * slot + 4, half); pen.lineTo((j + 1) * slot - 4, half); pen.stroke(); }
   pen.setLineDash([]);
+  pen.fillStyle = colour("soft");
+  pen.fillText("oracle: 0.5", 0.5 * slot, half - 10);
   label("attention", `Mean attention: ${POSITIONS.map((name, j) => `${name} ${now.attention[j].toFixed(2)}`).join(", ")}. The oracle has 0.5 on each number.`);
 }
 
@@ -269,7 +286,7 @@ function drawCircle() {
     pen.fillText(String(token), width / 2 + ((x - meanX) / radius) * reach, height / 2 - 6 + ((y - meanY) / radius) * reach);
   }
   pen.fillStyle = colour("soft");
-  pen.fillText(`wave ${k}: ${Math.round(100 * share)} % of the variance`, width / 2, height - 9);
+  pen.fillText(`wave ${k} has ${Math.round(100 * share)} % of their variance`, width / 2, height - 9);
   label("circle", `The numbers' embeddings along wave ${k}, which has ${Math.round(100 * share)} per cent of their variance. Colour: the place on that wave.`);
 }
 
@@ -284,10 +301,13 @@ function tell() {
   if (now.epoch === 0) text = `Ready.${seen} Press Start.`;
   else if (!Number.isFinite(now.trainLoss)) text = `The loss is no longer a number at epoch ${n(now.epoch)}: the learning rate is too large.`;
   else if (memorised === undefined && understood === undefined) text = `Learning its pairs by heart: ${percent(now.trainAccuracy)} of the training pairs, ${percent(now.testAccuracy)} of the test pairs.`;
-  else if (understood === undefined) text = `Memorised at epoch ${n(memorised)}. Waiting since: ${percent(now.testAccuracy)} of the test pairs (${percent(now.unmirrored)} of those without a mirror image). KL is ${now.kl.toPrecision(2)}.`;
-  else text = `Memorised at epoch ${n(memorised ?? 0)}. Understood at epoch ${n(understood)}: ${percent(UNDERSTOOD)} of the test pairs. The wait took ${n(understood - (memorised ?? 0))} epochs.`;
-  const before = reach("testAccuracy", UNDERSTOOD, ghost);
-  if (ghost.length) text += before === undefined ? ` The run before (grey) had not understood by epoch ${n(ghost.at(-1).epoch)}.` : ` The run before (grey) understood at ${n(before)}.`;
+  else if (understood === undefined) text = `Memorised at epoch ${n(memorised)}. Since then it waits: now ${percent(now.testAccuracy)} of the test pairs are right${settings.task === "-" ? "" : ` (${percent(now.unmirrored)} of those without a mirror image)`}, and KL is ${now.kl.toPrecision(2)} nats.`;
+  else if (memorised === undefined || understood <= memorised) text = `Understood at epoch ${n(understood)}: ${percent(UNDERSTOOD)} of the test pairs are right. There was no wait: ${percent(MEMORISED)} of the training pairs were ${memorised === undefined ? "not right until now" : `right at epoch ${n(memorised)}`}.`;
+  else text = `Memorised at epoch ${n(memorised)}. Understood at epoch ${n(understood)}: ${percent(UNDERSTOOD)} of the test pairs are right. The wait took ${n(understood - memorised)} epochs.`;
+  const before = reach("testAccuracy", UNDERSTOOD, ghost), known = reach("trainAccuracy", MEMORISED, ghost);
+  if (ghost.length) text += before === undefined ? ` The run before (grey) had not understood by epoch ${n(ghost.at(-1).epoch)}.`
+    : ` The run before (grey) understood at epoch ${n(before)}${known < before ? `, after a wait of ${n(before - known)}` : ""}.`;
+  $("short").textContent = `training ${percent(now.trainAccuracy)}, test ${percent(now.testAccuracy)}`;
   if ($("status").textContent !== text) $("status").textContent = text;
   return text;
 }
@@ -307,17 +327,17 @@ function draw() {
       { of: records, key: "trainAccuracy", colour: "train" },
       { of: records, key: "testAccuracy", colour: "test", width: 3 },
     ], { least: 0, most: 1, ticks: [0, 0.25, 0.5, 0.75, 1] });
-    legend("accuracy-legend", [["train", "training pairs"], ["test", "test pairs"], ...(commutes ? [["unmirrored", "test pairs without a mirror image", true]] : []), ...old]);
+    legend("accuracy-legend", [["train", "training pairs"], ["test", "test pairs"], ...(commutes ? [["unmirrored", "test pairs without a mirror image", "thin"]] : []), ...old]);
     chart("loss", [
       { of: ghost, key: "testLoss", colour: "ghost" },
       { of: records, key: "trainLoss", colour: "train" },
       { of: records, key: "testLoss", colour: "test", width: 3 },
-    ], { least: 1e-5, most: 10, log: true, ticks: [10, 0.1, 1e-3, 1e-5] });
+    ], { least: 1e-3, most: 10, log: true });
     legend("loss-legend", [["train", "training"], ["test", "test"], ...old]);
     chart("kl", [
       { of: ghost, key: "kl", colour: "ghost" },
       { of: records, key: "kl", colour: "structure" },
-    ], { least: 1e-4, most: 10, log: true, ticks: [10, 1, 0.1, 0.01, 1e-3, 1e-4] });
+    ], { least: 1e-3, most: 1, log: true });
     legend("kl-legend", [["structure", "training pairs"], ...old]);
     drawAttention(now);
     drawCircle();

@@ -33,10 +33,10 @@ export function readSettings(query) {
     let value = rule.start;
     if (rule.choices && typeof rule.start === "string") {
       if (rule.choices.includes(given)) value = given;
-    } else if (given !== "" && Number.isFinite(number)) {
-      value = rule.choices
-        ? rule.choices.reduce((a, b) => (Math.abs(b - number) < Math.abs(a - number) ? b : a))
-        : Math.min(rule.most, Math.max(rule.least, rule.whole ? Math.round(number) : number));
+    } else if (given !== "" && !Number.isNaN(number)) {
+      const least = rule.least ?? rule.choices[0], most = rule.most ?? rule.choices.at(-1);
+      value = Math.min(most, Math.max(least, rule.whole ? Math.round(number) : number));
+      if (rule.choices) value = rule.choices.reduce((a, b) => (Math.abs(b - value) < Math.abs(a - value) ? b : a));
     }
     settings[name] = value;
     if (String(value) !== given && value !== number) {

@@ -7,7 +7,7 @@ const REPORT = 80;   // milliseconds between two messages
 
 // What the page and the worker have in common, so that a page without workers can do it itself.
 export function trainer(send, base) {
-  let ready = null, run = null, going = false, records = [], last = 0;
+  let ready = null, run = null, going = false, records = [], last = 0, turn = 0, loop = 0;
 
   function record() {
     const seen = run.look();
@@ -19,37 +19,39 @@ export function trainer(send, base) {
     const now = performance.now();
     if (!records.length || (!force && now - last < REPORT)) return;
     last = now;
-    send({ type: "records", records, embeddings: run.embeddings(), going });
+    send({ type: "records", turn, records, embeddings: run.embeddings(), going });
     records = [];
   }
 
-  function slice() {
-    if (!going) return;
+  // `mine`: which "go" this loop belongs to; an older one ends, so that two never train at once.
+  function slice(mine) {
+    if (!going || mine !== loop) return;
     const until = performance.now() + SLICE;
     while (performance.now() < until) {
       run.train(EVERY - (run.epoch % EVERY));
       record();
     }
     report(false);
-    setTimeout(slice, 0);
+    setTimeout(slice, 0, mine);
   }
 
-  return async function order({ type, settings, epochs, data, weights }) {
+  return async function order({ type, settings, epochs, data, weights, turn: named = 0 }) {
     try {
       ready ??= loadKernel(base);
       const { kernel, simd } = await ready;
       if (type === "start") {
         going = false;
         records = [];
+        turn = named;
         run = new Run(kernel, settings, data, weights);
-        send({ type: "started", simd, sizes: { train: run.data.train.length, test: run.data.test.length } });
+        send({ type: "started", turn, simd, sizes: { train: run.data.train.length, test: run.data.test.length } });
         record();
         report(true);
       } else if (!run) {
         return;
       } else if (type === "go" && !going) {
         going = true;
-        slice();
+        slice(++loop);
       } else if (type === "pause") {
         going = false;
         report(true);

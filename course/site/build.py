@@ -30,6 +30,7 @@ NAVIGATION = {
     "Findings": "FINDINGS.html",
     "Results": "RESULTS.html",
     "The package": "api/core.html",
+    "Search": "search.html",
 }
 """What the front page links to, where it is there."""
 
@@ -69,7 +70,13 @@ def link_front_page(out: Path) -> None:
 
 
 def accessible(page: str) -> str:
-    """A page with what the theme leaves out: levels of headings, boxes that keys can scroll."""
+    """A page with what the theme leaves out.
+
+    Levels of headings, boxes that keys can scroll, pictures that open at their full size, and no
+    request for an icon.
+    """
+    page = page.replace("<head>", '<head><link rel="icon" href="data:,">', 1)
+    page = PICTURE.sub(r'<a class="picture" href="\2">\1</a>', page)
     page = page.replace(
         'class="caption" role="heading"', 'class="caption" role="heading" aria-level="2"'
     )
@@ -81,15 +88,24 @@ def accessible(page: str) -> str:
     )
 
 
+PICTURE = re.compile(r'(?<!">)(<img [^>]*src="([^"]*_images/[^"]+)"[^>]*>)')
+
 SCENE = "application/vnd.grokkit.scene"
 """Under this name an output keeps what its widget shows; see grokkit/widgets/base.py."""
 
 
-def describe_images(cell: dict[str, Any]) -> bool:
+ELSEWHERE = """
+<p class="elsewhere">There is no kernel on this page, so this shows a recorded run.
+<a href="{home}index.html">Train a network of your own in the playground.</a></p>
+"""
+
+
+def describe_images(cell: dict[str, Any], home: str) -> bool:
     """The words that an output carries beside its picture become the picture's text.
 
     A widget comes to life from the scene that its output holds; its picture stays for who has no
-    script. Returns whether the cell has such a widget.
+    script. One that trains in its kernel leads to the playground, `home` being the way to the
+    front page. Returns whether the cell has such a widget.
     """
     alive = False
     for output in cell.get("outputs", []):
@@ -102,9 +118,11 @@ def describe_images(cell: dict[str, Any]) -> bool:
             scene = zlib.decompress(base64.b64decode(data[SCENE])).decode()
             held = scene.replace("<", "\\u003c")
             picture = "".join(data["image/png"]).replace("\n", "")
+            trains = any(control.get("live") for control in json.loads(scene)["controls"])
             output["data"] = {"text/html": (
                 f'<div class="grokkit-widget"><script type="application/json">{held}</script>'
                 f'<img alt="{html.escape(words)}" src="data:image/png;base64,{picture}"></div>'
+                + (ELSEWHERE.format(home=home) if trains else "")
             )}  # fmt: skip
             alive = True
     return alive
@@ -146,7 +164,7 @@ def stage(source: Path) -> None:
         for cell in notebook["cells"]:
             if cell["cell_type"] == "markdown":
                 cell["source"] = relink("".join(cell["source"]), here, staged)
-            alive |= describe_images(cell)
+            alive |= describe_images(cell, "../" * here.count("/") + "../")
         if launch := launch_links(path.relative_to(ROOT).as_posix()):
             notebook["cells"][0]["source"] += f"\n\n{launch}"
         if alive:
@@ -243,7 +261,8 @@ def relink(text: str, here: str, staged: set[str]) -> str:
 def reference(room: str) -> str:
     """The page of one room of the package."""
     name = f"grokkit.{room}"
-    options = "   :members:\n   :imported-members:\n   :show-inheritance:"
+    # `set` is what matplotlib adds to each of its descendants, with words in its own roles.
+    options = "   :members:\n   :imported-members:\n   :show-inheritance:\n   :exclude-members: set"
     return f"# `{name}`\n\n```{{eval-rst}}\n.. automodule:: {name}\n{options}\n```\n"
 
 

@@ -1,5 +1,6 @@
 """The settings of Sphinx for the site; `build.py` stages what it reads and runs it."""
 
+import re
 import tomllib
 from pathlib import Path
 
@@ -37,6 +38,18 @@ html_css_files = ["site.css"]
 html_extra_path = [str(ROOT / "course" / "playground")]
 html_copy_source = False
 html_show_sphinx = False
+html_show_copyright = False
+templates_path = ["templates"]
+html_sidebars = {
+    "**": [
+        "sidebar/brand.html",
+        "sidebar/search.html",
+        "to_playground.html",
+        "sidebar/scroll-start.html",
+        "sidebar/navigation.html",
+        "sidebar/scroll-end.html",
+    ]
+}
 html_math_renderer = "mathml"
 
 
@@ -53,6 +66,17 @@ def block_math(translator: nodes.NodeVisitor, node: nodes.math_block) -> None:
     raise nodes.SkipNode
 
 
+def escape_bars(
+    app: Sphinx, what: str, name: str, of: object, options: object, lines: list[str]
+) -> None:
+    """Norms stay norms: to reStructuredText |W| is a name to be replaced."""
+    for at, line in enumerate(lines):
+        parts = line.split("``")
+        parts[::2] = [re.sub(r"(?<![\w`|\\])\|(?=[^\s|])", r"\\|", part) for part in parts[::2]]
+        lines[at] = "``".join(parts)
+
+
 def setup(app: Sphinx) -> None:
-    """Draw formulas as MathML."""
+    """Draw formulas as MathML; show the bars of docstrings."""
+    app.connect("autodoc-process-docstring", escape_bars)
     app.add_html_math_renderer("mathml", (inline_math, None), (block_math, None))

@@ -2,7 +2,8 @@
 
 >>> my_answer = None                      # the learner writes a number here, or leaves it
 >>> beside("01 grok epoch", my_answer, 1125, "epochs")
-01 grok epoch: no prediction; measured 1125 epochs
+01 grok epoch:
+  no prediction; measured 1125 epochs
 """
 
 import html
@@ -33,7 +34,8 @@ class Beside:
 
     def __repr__(self) -> str:
         answer = "no prediction" if self.predicted is None else f"you said {self._say(True)}"
-        return f"{self.question}: {answer}; measured {self._say(False)}"
+        # The first line tells nothing: JupyterLab shows that of an output that is folded away.
+        return f"{self.question}:\n  {answer}; measured {self._say(False)}"
 
     def _say(self, own: bool) -> str:
         value = self.predicted if own else self.measured

@@ -279,12 +279,14 @@ function panelSvg(panel, { pick, index }, width) {
   }
   const marks = pick(panel.marks).map(one => pick(one)).filter(one => one);
   const paint = some => some.map(one => draw(one, pick, index, X, Y, box)).join("");
+  // The last tick's words end where the picture does.
+  const inside = (x, words) => Math.min(x, box.w + right - 3.3 * words.length);
   const axes = panel.bare ? "" : Y.ticks.map(([v, words]) => `<path d="M0 ${Y.place(v)}H${box.w}" `
       + `style="stroke:var(--line)" stroke-width=".7"/><text x="-6" y="${Y.place(v) + 4}" `
       + `text-anchor="end">${escape(words)}</text>`).join("")
     + X.ticks.map(([v, words]) => `<path d="M${X.place(v)} ${box.h}v4" style="stroke:var(--ink)"/>`
-      + `<text x="${X.place(v)}" y="${box.h + 16}" text-anchor="middle">${escape(words)}</text>`)
-      .join("")
+      + `<text x="${inside(X.place(v), words)}" y="${box.h + 16}" text-anchor="middle">`
+      + `${escape(words)}</text>`).join("")
     + `<path d="M0 0V${box.h}H${box.w}" style="stroke:var(--ink)" fill="none"/>`
     + `<text x="${box.w / 2}" y="${box.h + 31}" text-anchor="middle">`
     + `${escape(pick(panel.x.label) ?? "")}</text><text transform="translate(${12 - left} `

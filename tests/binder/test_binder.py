@@ -14,6 +14,7 @@ from importlib.metadata import requires, version
 from pathlib import Path
 
 import pytest
+from jupyter_client.manager import KernelManager
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[2]
@@ -98,6 +99,61 @@ def test_start_caps_the_threads_and_hands_over(tmp_path: Path):
         check=True,
     )
     assert done.stdout == "1 1\n"
+
+
+def family(process: int) -> list[int]:
+    """A process and all that it started."""
+    children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    return [process, *(one for child in children for one in family(int(child)))]
+
+
+def memory(process: int, kind: str) -> float:
+    """Bytes in memory of a process and all that it started.
+
+    PSS counts a page that n processes share 1/n times, whoever they are; RSS counts it in each,
+    and so bounds what the processes need from above.
+    """
+    rolls = (Path(f"/proc/{one}/smaps_rollup").read_text() for one in family(process))
+    return sum(int(re.search(rf"^{kind}:\s+(\d+)", roll, re.MULTILINE)[1]) for roll in rolls) * 1024  # type: ignore[index]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/smaps_rollup").exists(), reason="needs Linux")
+def test_a_server_and_three_lessons_begun_fit_two_gigabytes(tmp_path: Path):
+    """Each lesson's kernel has run its first three code cells; all are alive at once."""
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--port=0"]
+    server = subprocess.Popen(
+        [*command, f"--ServerApp.root_dir={ROOT}"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    kernels: list[KernelManager] = []
+    try:
+        for lesson in ("01_sparse_tasks", "05_the_wait", "06_kl_acceleration"):
+            manager = KernelManager()
+            manager.start_kernel(cwd=str(tmp_path), env=os.environ | {"PYTHONPATH": str(ROOT)})
+            kernels.append(manager)
+            client = manager.blocking_client()
+            client.start_channels()
+            client.wait_for_ready(timeout=600)
+            cells = json.loads((ROOT / "course" / f"{lesson}.ipynb").read_text("utf-8"))["cells"]
+            code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+            for source in code[:3]:
+                reply = client.execute_interactive(
+                    source, timeout=600, output_hook=lambda message: None
+                )
+                assert reply["content"]["status"] == "ok", reply["content"]
+            client.stop_channels()
+        started = [server.pid, *(manager.provisioner.process.pid for manager in kernels)]  # type: ignore[union-attr]
+        for kind in ("Pss", "Rss"):
+            each = [round(memory(process, kind) / 1e6) for process in started]
+            print(f"{kind}: server {each[0]}, kernels {each[1:]}, together {sum(each)} MB")
+            assert sum(each) < 2000
+    finally:
+        for manager in kernels:
+            manager.shutdown_kernel(now=True)
+        server.terminate()
+        server.wait()
 
 
 @pytest.mark.slow

@@ -15,14 +15,14 @@ def _own_folder(tmp_path, monkeypatch):
 
 def test_an_empty_prediction_runs_and_leaves_no_file():
     shown = beside("when", None, 1125, "epochs")
-    assert repr(shown) == "when: no prediction; measured 1125 epochs"
+    assert repr(shown) == "when:\n  no prediction; measured 1125 epochs"
     assert "no prediction yet" in shown._repr_html_()
     assert not FILE.exists() and kept() == {}
 
 
 def test_a_prediction_is_shown_beside_the_measurement_and_kept():
     shown = beside("when", 500, 1125.0, "epochs")
-    assert repr(shown) == "when: you said 500 epochs; measured 1125 epochs"
+    assert repr(shown) == "when:\n  you said 500 epochs; measured 1125 epochs"
     assert kept() == {"when": {"first": 500, "predicted": 500, "measured": 1125.0}}
     beside("when", 600, 1125.0, "epochs")
     beside("what", "the second", "the first")
@@ -32,9 +32,8 @@ def test_a_prediction_is_shown_beside_the_measurement_and_kept():
 
 @pytest.mark.parametrize("measured", [None, float("nan")])
 def test_what_never_happened_is_shown_as_never(measured):
-    assert (
-        repr(beside("when", "never", measured, "epochs")) == "when: you said never; measured never"
-    )
+    shown = beside("when", "never", measured, "epochs")
+    assert repr(shown) == "when:\n  you said never; measured never"
     assert json.loads(FILE.read_text())["when"]["measured"] == "never"
 
 

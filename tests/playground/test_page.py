@@ -15,7 +15,7 @@ from tests.playground.exported import export, losses
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 LIVE = grokkit.presets["live"]
-LAST = "playground.records.at(-1)"
+LAST = "playground.records.at(-1)?"
 
 
 def test_a_visitor_sees_it_grok(page: Page):
@@ -50,8 +50,49 @@ def test_a_link_with_nonsense_opens_with_the_nearest_settings(page: Page, addres
         *("p", "kl", "decay", "task", "seed", "foo", "train", "rate")
     ]
     assert page.input_value("#p") == "43" and page.input_value("#kl-strength") == "3"
+    assert "took 0.01" in remarks[-1]
     page.get_by_role("button", name="Step 10 epochs").click()
     page.wait_for_function(f"{LAST}.epoch === 10")
+
+
+def test_a_new_run_shows_nothing_of_the_run_that_it_replaces(page: Page):
+    page.click("#go")
+    page.wait_for_function(f"{LAST}.epoch >= 20")
+    for p in ("23", "29"):
+        page.select_option("#p", p)  # the old run's last report is still on its way
+        page.click("#go")
+        page.wait_for_function(f"{LAST}.epoch >= 20")
+        epochs = page.evaluate("playground.records.map(record => record.epoch)")
+        assert epochs == list(range(0, 10 * len(epochs), 10))
+
+
+def test_a_seed_that_is_none_leaves_the_field_with_the_one_in_use(page: Page):
+    for typed, taken in (("7", "7"), ("", "7"), ("-5", "0"), ("-5", "0"), ("12345", "9999")):
+        page.fill("#seed", typed)
+        page.keyboard.press("Tab")
+        assert page.input_value("#seed") == taken
+
+
+def test_an_axis_holds_what_it_shows(page: Page):
+    """Without decay the test loss passes 10 nats and the training loss 1e-5."""
+    drawn = page.evaluate("""() => {
+        const seen = [];
+        const pen = CanvasRenderingContext2D.prototype, line = pen.lineTo;
+        pen.lineTo = function (x, y) {
+            if (this.canvas.id === "loss") seen.push(y);
+            line.call(this, x, y);
+        };
+        const records = playground.records;
+        records.push({ ...records[0], epoch: 10, trainLoss: 3e-8, testLoss: 40 });
+        dispatchEvent(new Event("resize"));
+        return new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(
+            [seen, document.querySelector("#loss").clientHeight]))));
+    }""")
+    heights, canvas = drawn
+    assert len(set(heights[-4:])) >= 3, (
+        "the two losses of epoch 0 are alike, those of epoch 10 are not"
+    )
+    assert max(heights) <= canvas and min(heights) > 0
 
 
 def test_without_workers_and_without_simd_it_still_trains(browser: Browser, address: str):

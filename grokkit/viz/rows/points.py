@@ -367,7 +367,7 @@ def operators_figure(row: Row, evidence: Present) -> Picture:
         figure = picture(10, 4.6)
         axes = figure.subplots(1, len(evidence.arms), sharey=True, squeeze=False)[0]
         for ax, name in zip(axes, evidence.arms, strict=True):
-            ax.set_title(name, fontsize=10)
+            ax.set_title(name.replace(", ", ",\n"), fontsize=10)
             _draw_rivals(ax, evidence, name)
         axes[0].set_yticks(range(len(RIVAL_NAMES)), list(RIVAL_NAMES.values()))
         axes[0].set_ylim(len(RIVAL_NAMES) - 0.5, -0.5)
@@ -396,5 +396,5 @@ def _draw_rivals(ax: Axes, evidence: Present, name: str) -> None:
     ax.axvline(0, color=INK, linewidth=1)
     ax.set_xscale("symlog", linthresh=1)
     ax.set_xticks([0, 1, 10, 100], ["0", "1", "10", "100"])
-    ax.set_xlim(min(-1.5, *medians.values()), max(150, *medians.values()))
+    ax.set_xlim(min(-1.5, *medians.values()), 1.5 * max(100, *medians.values()))
     tell(ax, "; ".join(f"{rival} {value:.1f} %" for rival, value in medians.items()))
