@@ -278,9 +278,9 @@ beside("14 the better law of the heat equation", my_winner, min(scores, key=scor
 # One run of one seed, trained for 400 steps, proves little. The row `operators` has the claims of the
 # abstract and our controls, written before any of its runs: five systems, and seven trained rivals of
 # one size, an ensemble and a diffusion among them. [RESULTS](../RESULTS.md#operators) has its verdicts and
-# every score: the gain over a deterministic operator was there and smaller than we had claimed, and on none
-# of the five systems were the factors clearly better than one covariance, fitted afterwards. But our MNO
-# was handicapped: its nugget had no time to fall, so its law was too wide (the note there says how much).
+# every score. There the MNO's nugget takes larger steps than here, where it has no time to fall. Its factors
+# beat one covariance, fitted afterwards, on rough volatility, where the noise depends on the field; not on
+# Burgers, and on phi^4, with its two peaks, its mean goes astray.
 # `grokkit reproduce operators` makes the runs again, in about a quarter of an hour of one core.
 # Not in it: the paper's own code, turbulence, and Gray-Scott, for which Burgers with weak noise stands.
 #

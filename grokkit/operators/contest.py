@@ -137,7 +137,7 @@ class Contest(GroupTrainer):
             for name, make in TRAINED.items()
         }
         self.optimizers = {
-            name: torch.optim.Adam(rival.parameters(), lr=spec.learning_rate)
+            name: torch.optim.Adam(_groups(rival), lr=spec.learning_rate)
             for name, rival in self.rivals.items()
         }
         self.per_run = self.costs = {}
@@ -159,7 +159,7 @@ class Contest(GroupTrainer):
         stream = generator(spec.seed, f"{name} round {self.epoch}")
         for group in optimizer.param_groups:
             cosine = np.cos(np.pi * self.epoch / spec.epochs)
-            group["lr"] = spec.learning_rate * (1 + float(cosine)) / 2
+            group["lr"] = group["faster"] * spec.learning_rate * (1 + float(cosine)) / 2
         for _ in range(max(1, round(PACE[name] * spec.round_steps))):
             rows = torch.randint(len(self.data.inputs), (spec.batch_size,), generator=stream)
             loss = rival.loss(self.data.inputs[rows], self.data.targets[rows], stream)
@@ -285,6 +285,22 @@ class Contest(GroupTrainer):
                     memory.setdefault(int(parameter), {})[what] = tensors[key]
             optimizer = self.optimizers[name]
             optimizer.load_state_dict({**optimizer.state_dict(), "state": memory})
+
+
+NUGGET_FASTER = 10
+"""How much larger the steps of a nugget are than those of weights.
+
+It is the logarithm of a variance and one number. Adam moves each number by at most about the
+learning rate a step, so in the steps of a contest it would hardly come down from where it begins.
+"""
+
+
+def _groups(rival: Rival) -> list[dict[str, Any]]:
+    """The parameters of a rival for its optimizer, the nugget apart."""
+    named = dict(rival.named_parameters())
+    nugget = [named.pop("nugget")] if "nugget" in named else []
+    groups: list[dict[str, Any]] = [{"params": [*named.values()], "faster": 1}]
+    return [*groups, {"params": nugget, "faster": NUGGET_FASTER}] if nugget else groups
 
 
 def rms(values: Tensor) -> Tensor:

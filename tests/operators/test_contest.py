@@ -8,7 +8,7 @@ import torch
 
 from grokkit.errors import SettingError
 from grokkit.operators import PACE, RIVALS, Contest, ContestSpec, Data, System, contest_presets
-from grokkit.operators.contest import MEANING, SCORES
+from grokkit.operators.contest import MEANING, NUGGET_FASTER, SCORES
 from grokkit.runtime.history import to_history
 
 TINY = ContestSpec().with_(
@@ -137,3 +137,18 @@ def test_data_that_are_not_finite_or_do_not_vary_are_refused():
     fields.targets[:] = 1.0
     with pytest.raises(SettingError, match="fields: got 'all values the same'"):
         Data(fields)
+
+
+def test_a_nugget_is_one_number_and_takes_larger_steps_than_weights():
+    """Adam's first step is the learning rate, times what the parameter's group says."""
+    contest = Contest([TINY])
+    before = {
+        name: {key: value.detach().clone() for key, value in rival.named_parameters()}
+        for name, rival in contest.rivals.items()
+    }
+    contest.advance(1)  # one optimizer step of each rival
+    for name, rival in contest.rivals.items():
+        for key, value in rival.named_parameters():
+            step = float((value.detach() - before[name][key]).abs().max())
+            factor = NUGGET_FASTER if key == "nugget" else 1
+            assert step == pytest.approx(factor * TINY.learning_rate, rel=1e-3), (name, key)
