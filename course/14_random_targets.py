@@ -288,10 +288,10 @@ beside("14 the better law of the heat equation", my_winner, min(scores, key=scor
 #
 # - **We know:** trained with the squared error a network answers with the mean, even where that hardly ever
 #   occurs. The likelihood brings the spread back. A Gaussian cannot bring back two peaks.
-# - **We do not know:** whether the factors can be better than one covariance. They were not here, and on none
-#   of the five recorded systems clearly so.
-# - **What would change it:** longer training or more beginnings, with which the factors are clearly better, in
-#   five seeds, where the spread depends on the beginning.
+# - **We do not know:** when the factors are better than one covariance. They were not in these two runs. In the
+#   recorded ones they were on rough volatility only. How fast the nugget may move decides much of it: with
+#   small steps every law is too wide, with large ones the mean on phi^4 goes astray.
+# - **What would change it:** a training with which the factors are better on phi^4 as well, in five seeds.
 #
 # **Exercises:** [14 · Random targets](../exercises/14_random_targets.ipynb).
 #
