@@ -20,6 +20,14 @@ def test_it_says_what_the_recorded_runs_say():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_no_claim_goes_without_a_verdict():
+    """What the page says of a row at classroom size; the test above holds it to the runs."""
+    text = (ROOT / "RESULTS.md").read_text(encoding="utf-8")
+    for name in ROWS:
+        section = re.split(r"^##", text.split(f"\n## {name}\n")[1], maxsplit=1, flags=re.MULTILINE)
+        assert "Not run at this size" not in section[0], name
+
+
 def test_every_picture_that_it_shows_is_there_and_small():
     pictures = re.findall(r"!\[.*\]\((.+)\)", (ROOT / "RESULTS.md").read_text(encoding="utf-8"))
     shown = [name for name in ROWS if name == "theory" or recorded(name) is not None]

@@ -38,13 +38,6 @@ def test_every_row_is_recorded_whole_with_its_seeds_and_what_made_it(name: str):
     assert all(json.loads(str(spec)) for spec in history.spec.values)
 
 
-@pytest.mark.slow
-def test_no_claim_goes_without_a_verdict():
-    verdicts = {result.claim.id: result.verdict for result in experiments.claims()}
-    assert "not run at this size" not in verdicts.values()
-    assert len(verdicts) == sum(len(row.claims) for row in experiments.ROWS.values())
-
-
 @pytest.mark.parametrize("name", ["baseline", "memorised", "kl"])
 def test_final_weights_of_the_headline_settings_come_with_the_package(name: str):
     from grokkit.experiments.sources import WEIGHTS
