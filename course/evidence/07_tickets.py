@@ -225,7 +225,7 @@ experiments.claims("tickets-again")
 # | --- | --- | --- |
 # | The Bayesian ticket groks sooner than the lottery ticket | to 95 %: five of five recorded seeds at 80 %, and five of five fresh ones at 50, 60 and 70 %; to 99 % undecided; one source | a lottery ticket that is cut in rounds |
 # | It does so too when neither has the oracle | five of five seeds in each race, one source | a source whose mask helps |
-| Whether it does so when both have the oracle hangs on the cut | at 80 % five of five; at 50 % three of five, undecided | more seeds |
+# | Whether it does so when both have the oracle hangs on the cut | at 80 % five of five; at 50 % three of five, undecided | more seeds |
 # | A trained network's attention transfers to fresh weights: told it, they grok sooner than the dense network | five of five recorded seeds, one teacher | a teacher that looks elsewhere |
 # | At 80 % sparsity the mask does not transfer: it is worse than nothing | five of five recorded seeds | several sources |
 # | No gentle mask is sooner than no mask; whether it beats a random one is undecided | five fresh seeds at 50, 60 and 70 % | another source |

@@ -166,8 +166,8 @@ FINDINGS: tuple[Finding, ...] = (
         "controls",
     ),
     Finding(
-        "On the plateau the whole network starves, and not attention alone: the gradient falls "
-        "in proportion to the loss, and the steps that AdamW takes shrink too, though far less.",
+        "By the plateau the whole network starves, and not attention alone: the gradient has "
+        "fallen in proportion to the loss, and the steps that AdamW takes far less.",
         {"starvation-bound/linear": "reproduced", "headlines/steps-go-on": "not reproduced"},
         {
             "headlines/starves-all": {
@@ -184,7 +184,8 @@ FINDINGS: tuple[Finding, ...] = (
         },
         "A fall is from the largest value before memorising to the least after it, so both ends "
         "are extremes; by medians in place of extremes the MLP's gradient falls further than "
-        "attention's.",
+        "attention's. The steps have fallen by the time that the network has memorised, not during "
+        "the wait (lesson 04).",
         "headlines",
     ),
     Finding(

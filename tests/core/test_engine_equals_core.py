@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from grokkit import core
 from grokkit.bench.core_run import core_run
 from grokkit.core.task import DISTRACTORS
-from grokkit.engine import RunSpec, Trainer
+from grokkit.engine import RunSpec, Trainer, presets
 from grokkit.engine.optimizers import SGD, Adam, AdamW, Lion, Muon
 from grokkit.engine.priors import EntropyPrior, KLPrior, SparsityPrior
 from grokkit.model import ModelSpec
@@ -238,6 +238,7 @@ PRESETS = {
     ),
     "three bits": PARITY.with_(k=3, examples=800, kl_strength=0.3),
     "muon": PARITY.with_(optimizer="muon"),
+    "live": presets["live"],
 }
 
 
