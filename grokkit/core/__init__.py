@@ -1,6 +1,6 @@
 """The textbook: one run, from the task to the ticket, in plain PyTorch.
 
-Read it in this order; each file needs only those above it. The number is that of the chapter, and
+Read it in this order; each file imports only those above it. The number is that of the chapter, and
 of the lesson of the course, that the file belongs to.
 
     common.py             random streams, and refusing settings

@@ -3,9 +3,9 @@
     L_CE = -log softmax(z)_y,     d L_CE / dz = softmax(z) - onehot(y)
 
 In float32 the usual formula loses the loss of a memorised example: once z_y leads by about 17,
-the probability of y rounds to 1, the loss to 0, and so does its gradient. But the plateau is the
-time in which a tiny gradient still lives: Lemma 5.1 bounds it by the loss, and does not say that
-it is zero. With m_c = z_c - z_y, how far c is ahead of y, nothing is rounded away:
+the probability of y rounds to 1, the loss to 0, and so does its gradient. On the plateau, between
+memorising and grokking, the gradient is tiny and not zero: Lemma 5.1 bounds it by the loss. With
+m_c = z_c - z_y, how far c is ahead of y, nothing is rounded away:
 
     L_CE        = log(1 + S),     S = sum over c != y of exp(m_c)
     d L/dz_c    = exp(m_c) / (1 + S)      for c != y
@@ -36,12 +36,12 @@ def loss_and_gradient(
     margin = torch.sub(logits, logits.gather(-1, targets), out=out)
     margin.scatter_(-1, targets, -math.inf)
     top = margin.amax(-1, keepdim=True).clamp_(min=0)
-    share = margin.sub_(top).exp_()
-    others = share.sum(-1, keepdim=True)
-    total = others + (-top).exp()
-    loss = torch.where(top > 0, top + total.log(), others.log1p())
-    share.mul_(weight / total).scatter_(-1, targets, -weight * others / total)
-    return loss.squeeze(-1), share
+    odds = margin.sub_(top).exp_()
+    S = odds.sum(-1, keepdim=True)  # over the largest exp(m_c), as all here, where a class is ahead
+    total = S + (-top).exp()
+    loss = torch.where(top > 0, top + total.log(), S.log1p())
+    gradient = odds.mul_(weight / total).scatter_(-1, targets, -weight * S / total)
+    return loss.squeeze(-1), gradient
 
 
 class _ExactCrossEntropy(torch.autograd.Function):

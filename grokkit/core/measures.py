@@ -5,7 +5,7 @@ informative token, and an MLP of moderate norm. (That these two suffice is Assum
 number is measured for each:
 
     B_gamma (Definition 4.1)       alpha_j(x) >= gamma for every x and every informative j: it
-                                   holds for every gamma up to ``min_informative_mass``
+                                   holds on the train set for gamma <= ``min_informative_mass``
     Goldilocks (Definition 4.2)    r_min <= |theta_MLP|_F <= r_max: theta_MLP is W_1, b_1, W_2, b_2;
                                    the paper gives no value of r_max
 
@@ -46,8 +46,8 @@ def record(net: Transformer, data: Data) -> Record:
     mirrored_accuracy       of the test examples whose mirror image is trained on
     unmirrored_accuracy     of the others
     informative_mass        attention on all of I* together, mean over train examples and heads
-    min_informative_mass    least attention, mean over heads, on one position of I* in any train
-                            example
+    min_informative_mass    the smallest alpha_j over train examples and j in I*, alpha averaged
+                            over heads first
     kl                      KL(alpha* || alpha), mean over train examples and heads; nats
     mlp_norm                |theta_MLP|_F
     score_gradient          norm of an example's dL_CE/dl over heads and positions, mean over

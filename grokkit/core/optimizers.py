@@ -13,7 +13,7 @@ steps eta rises linearly from 0. The rules differ in U:
     AdamW    running mean of G / root of the running mean of G^2       decoupled
     Adam     the same                                                  L2
     SGD      V' = momentum V + (G + weight_decay W), and U = V'        L2
-    Lion     the sign of a running mean                                decoupled
+    Lion     the sign of a running mean, mixed with G                  decoupled
     Muon     of hidden matrices: a running mean whose singular values  decoupled
              are all brought near 1; of the rest: as AdamW
 

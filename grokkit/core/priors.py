@@ -4,9 +4,9 @@ The penalised loss (6) is
 
     L = L_CE + beta * mean over examples of KL(alpha* || alpha)
 
-For softmax the gradient of the second term on a score is beta (alpha_j - alpha*_j), equation
-(45), times 1/N for each of N examples and 1/H for each of H heads. The loss L_CE does not
-occur in it. So it stays alive when the network has memorised and the gradient of L_CE starves
+For softmax the gradient of the second term on a score is beta (alpha_j - alpha*_j) / (N H), with N
+examples and H heads, each compared by itself (equation (45), for one of each). The loss L_CE does
+not occur in it. So it stays alive when the network has memorised and the gradient of L_CE starves
 (Lemma 5.1): this is Theorem 5.2's way out of the plateau.
 
 Two priors know nothing of I* and ask only that attention be on few positions:

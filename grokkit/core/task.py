@@ -118,7 +118,7 @@ class Examples:
         mask = (~self.informative).double()
         mask[:, -1] = 0
         if not mask.any(dim=1).all():
-            refuse("target", "adversarial", "oracle, where a sequence has no distractors")
+            refuse("target", "adversarial", "oracle: some sequences have no distractors")
         return mask / mask.sum(dim=1, keepdim=True)
 
 
@@ -175,6 +175,12 @@ class Task:
         check_choice("split", self.split, ("pair", "unordered"))
         if self.length < 3:
             refuse("length", self.length, "3 or more: two operands and the query")
+        places = self.informative
+        if len(set(places)) < 2 or not set(places) <= set(range(self.length - 1)):
+            refuse("positions", places, f"two of 0..{self.length - 2}, before the query")
+        for name in ("alphabet", "draws"):
+            if getattr(self, name) < 1:
+                refuse(name, getattr(self, name), "1 or more")
 
     @property
     def informative(self) -> tuple[int, int]:

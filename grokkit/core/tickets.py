@@ -76,7 +76,7 @@ def shuffled(ticket: Ticket, seed: int) -> Ticket:
 
 
 def largest(values: Tensor, sparsity: float) -> Tensor:
-    """True for all but a share of the values, the smallest, ``[entry]``."""
+    """False for the smallest of the values, a share ``sparsity`` of them, ``[entry]``."""
     kept = torch.ones_like(values, dtype=torch.bool)
     kept[values.argsort(stable=True)[: round(sparsity * values.numel())]] = False
     return kept

@@ -85,7 +85,7 @@ class LongerAddition(ModularAddition):
         most = MAX_TOKENS // (self.n_inputs * self.draws)
         if sum(self.longer) > most:
             refuse("longer", self.longer, f"lengths of {most} together for so many sequences")
-        if self.length == 3 and self.distractors == "alphabet":
+        if self.length == 3 and self.distractors != "random":
             # Without a distractor in training, its tokens would be missing or untrained.
             refuse("length", self.length, "4 or more: some distractors must be trained on")
 

@@ -120,7 +120,8 @@ def spec_of(task: Any, model: Any, optimizer: Any, prior: Any, other: Any) -> Ru
         (kind, dict(settings)) for kind, settings in (task, optimizer, prior)
     )
     length = task.get("length", 3)
-    if length == 3 or task.get("distractors") != "alphabet":
+    own = DISTRACTORS[task.get("distractors", "constant")].symbols
+    if length == 3 or own([0], 2) == own([0], 3):
         task.pop("alphabet", None)
     if length == 3 or not Distractors(task.get("distractors", "constant")).drawn_anew:
         task.pop("draws", None)

@@ -41,7 +41,7 @@ def test_it_imports_torch_numpy_the_standard_library_and_itself():
 def test_it_can_be_read_in_an_evening():
     lines = {path.name: len(path.read_text(encoding="utf-8").splitlines()) for path in FILES}
     assert sum(lines.values()) <= MOST_LINES
-    assert max(lines.values()) <= 330
+    assert max(lines.values()) <= 340
 
 
 def test_each_chapter_needs_only_those_before_it():

@@ -13,11 +13,11 @@ from grokkit.classroom.checks.expect import any_of, as_array, numbers, require
 # --- 3.1 exchange one token ---------------------------------------------------------------
 
 
-def pooled(d, new_share=None, same_value=False):
+def exchange(d, new_share=None):
     """A pooled vector with the share and value of one token, and what is to take its place."""
     values, shares = d.numbers(4, 3), d.shares(4)
     new = d.one(0.1, 0.9) if new_share is None else new_share
-    return shares @ values, shares[0].item(), values[0], new, values[0 if same_value else 1] * 2
+    return shares @ values, shares[0].item(), values[0], new, values[1] * 2
 
 
 def after(h, a, v, b, w, rest=lambda h, a, v: (h - a * v) / (1 - a), left=lambda a, b: 1 - b):
@@ -32,10 +32,10 @@ ex_3_1 = Exercise(
         right=after,
         cases={
             "the new token takes the place of the old one, with its own share and value": Ask(
-                pooled, "The centroid m of all others is the same before and after, (13)."
+                exchange, "The centroid m of all others is the same before and after, (13)."
             ),
             "a token that gets no attention leaves the centroid alone": Ask(
-                lambda d: pooled(d, 0.0), "With a share of 0 only the centroid is left."
+                lambda d: exchange(d, 0.0), "With a share of 0 only the centroid is left."
             ),
         },
         mistakes={

@@ -68,6 +68,7 @@ def distribution(given: Any, length: int, least: float = 0.0) -> np.ndarray:
         Wrong: it is no distribution over so many positions.
     """
     made = numbers(given, [length], f"An attention over {length} positions: a tensor [pos].")
+    require(np.isfinite(made).all(), "A share is no finite number.", given)
     require(made.min() >= least * (1 - 1e-4), f"A share is below {least:g}.", given)
     require(abs(made.sum() - 1) < 1e-5, "Attention sums to 1.", given)
     return made
@@ -77,7 +78,7 @@ def distribution(given: Any, length: int, least: float = 0.0) -> np.ndarray:
 
 
 def drawn_from(what: str, of: Callable[[Any], Any] = lambda given: given) -> Judge:
-    """A judge of several calls, the first two with one seed: are numbers drawn from it alone?
+    """A judge of three or more calls: two with one seed, the others with other seeds.
 
     Args:
         what: the seed, in words.
