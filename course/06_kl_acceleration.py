@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 06 · KL acceleration
 #
-# The first part of the wait is a search: the gradient of attention is tiny, and attention moves slowly (lesson 04). But
+# The network has to search where to look, and after memorising the gradient of attention is tiny (lesson 04). But
 # *we* know where it should look. So why not tell it? Add to the loss how far attention is from the oracle, and let the
 # gradient do the rest. The paper does this, and says that it removes the wait "entirely".
 #
@@ -30,8 +30,8 @@ live = grokkit.presets["live"]
 #
 # $$L = L_{\text{old}} + \beta \; \mathrm{KL}(\alpha^* \,\|\, \alpha).$$
 #
-# This is a **KL prior**: like the prior of lesson 02 it says where to look before anything is learned from the sums. What
-# is its gradient in the score of each token? An example, with the oracle on places 0 and 2:
+# This is a **KL prior**: it says where to look before anything is learned from the sums. What is its gradient in the
+# score of each token? An example, with the oracle on places 0 and 2:
 
 # %%
 oracle = torch.tensor([0.5, 0.0, 0.5, 0.0, 0.0])
@@ -98,13 +98,14 @@ for claim in ("headlines/faster", "headlines/faster-to-99"):
     print(f"{fill(one.claim.says, 90)}\n    -> {one.label}: {one.parts[0].effect}")
 
 # %% [markdown]
-# To 95 % the network takes about half of the epochs, in the median. Whether it takes at most two thirds, as we had claimed,
-# twenty seeds leave open. To 99 % the gain is smaller, and the interval reaches as far as no gain.
+# To 95 % the network takes about half of the epochs, in the median. Whether it takes at most two thirds, as we had
+# claimed, twenty seeds leave open. To 99 % the gain is smaller, and the interval reaches as far as no gain. (The median
+# is a range because some runs stopped before 99 %.)
 #
 # ## 3. What is left
 #
 # A stronger prior should do more. *From the strength 0.01 to 3, by what factor does the search become shorter? And from
-# 0.1 to 3, by what factor does the second part, learning to add?* (1: no change.)
+# 0.1 to 3, learning to add?* (1: no change.)
 
 # %%
 my_search_factor = None
@@ -160,12 +161,15 @@ print(
 print(f"{fill(one.claim.says, 90)}\n    -> {one.label}: {search} and {adding}")
 
 # %% [markdown]
-# This answers "entirely". With a strong prior the search is short: a few dozen epochs. The second part remains, and a stronger
-# prior does not shorten it. In the lowest bar attention is *frozen* at the oracle from the first step. There is nothing to
-# search, and the network waits about as long. **To know where to look is not yet to know how to add.**
+# This answers "entirely". With a strong prior the search ends, in the median, at the first record, epoch 25. Learning to
+# add remains, and a stronger prior does not shorten it. (If attention is right only from three quarters of the oracle's
+# share on, this is no longer shown: [FINDINGS.md](../FINDINGS.md).) In the lowest bar attention is *frozen* at the
+# oracle. There is nothing to search, and the network takes about as long as with β = 1. **To know where to look is not
+# yet to know how to add.**
 #
-# Slide through the strengths, and see their runs. (Older runs, at half the learning rate. In the middle, attention has
-# "arrived" when each number has 80 % of its half; (7) is the paper's formula for this: a time in proportion to 1/β.)
+# Slide through the strengths, and see their runs. (Older runs, at half the learning rate η. Attention has "arrived" when
+# each number has 80 % of its half. (7) is the paper's formula for this: a time in proportion to 1/β̃, where β̃ is ηβ
+# times a fitted number. R² is 1 where the line fits perfectly.)
 
 # %% tags=["nbval-ignore-output"]
 older = experiments.recorded("kl-acceleration")
@@ -175,12 +179,11 @@ widgets.KLExplorer(older.isel(run=older.arm.isin(betas).values))
 # %% [markdown]
 # ## 4. The control: does it matter what the prior says?
 #
-# A suspicion: AdamW divides each gradient by its own recent size. So perhaps it does not matter where the prior's gradient
-# points, and any gradient that does not vanish will do. Two controls replace it, in all the weights that it reaches and
-# with the same norm at every step:
+# AdamW divides each gradient by its own recent size. So perhaps any gradient that does not vanish will do. Two controls
+# replace the prior's gradient, in all the weights that it reaches and with the same norm at every step:
 #
 # - **noise**: a random direction, a new one at each step;
-# - **shuffled**: the prior's gradient, where each entry keeps or changes its sign, by a coin tossed once for the run.
+# - **shuffled**: the prior's gradient, where for each weight one coin, tossed once, decides whether its sign is flipped.
 #
 # *Five seeds each, for 3,000 epochs. In how many does noise bring the network to 95 %?*
 
@@ -196,14 +199,16 @@ count = int(np.isfinite(controls.grokked("noise on all", 0.95).values).sum())
 beside("06 seeds that noise brings to 95 %", my_noise_count, count, "of 5")
 
 # %% [markdown]
-# With neither control does any network come to 95 % in 3,000 epochs. So the prior helps by what it says. (We had claimed that
-# it takes at most *half* of the epochs of noise. This is undecided: one seed with the prior took 2,475.)
+# With neither control does any network come to 95 % in 3,000 epochs; without a prior all five do. So noise makes it
+# worse, and the prior helps by what it says. (We had claimed that it takes at most *half* of the epochs of noise. This is
+# undecided: one seed with the prior took 2,475.)
 #
 # ## 5. The twist: no search, no gain?
 #
 # If the prior spares the network the search, then it should help little where the search is short. Here are three such
 # cases: **constant distractors** (lesson 02); the **unordered split**, which keeps (a, b) and (b, a) together, so that no
-# unseen sum has a trained mirror image; and **Muon**, another optimizer, at the same product of rate and decay.
+# unseen sum has a trained mirror image; and **Muon**, an optimizer that makes the singular values of each step alike (with
+# the same learning rate × decay).
 
 # %%
 cases = {
@@ -228,20 +233,22 @@ for arm, words in cases.items():
     print(f"{words:21} epochs with the prior over without: {gain.estimate()}")
 
 # %% [markdown]
-# Two of the three cases agree. Under Muon no gain is shown. With constant distractors the gain is smaller in the median,
-# though the two intervals overlap. The unordered split does not fit: here the prior saves more epochs than the search
-# took. But one seed never came to 95 % with the prior (so its interval has no upper end), and five older seeds, at half the
+# ("As before": the first five of the twenty seeds of section 2.) Two of the three cases agree. Under Muon no gain is
+# shown. With constant distractors the gain is smaller in the median, though the two intervals overlap. The unordered
+# split does not fit: the prior saves more epochs than the search took, so learning to add is shorter, too, in the median.
+# But one seed never came to 95 % with the prior (so its interval has no upper end), and five older seeds, at half the
 # rate, gained nothing in the median.
 #
-# The paper has a theorem, too: the prior moves attention *exponentially* fast, so that the KL loses the same share of itself
-# in each unit of time. For this oracle, which has zeros, that is false. Near it the KL falls at a speed in proportion to its own
-# *square*, and so like one over the time. The evidence derives this.
+# The paper has a theorem, too: attention moves to the oracle *exponentially* fast. For an oracle that gives some tokens
+# nothing that is false: the KL falls only like one over the time. The evidence derives this.
 #
 # ## Case file
 #
-# - **We know:** a KL prior shortens the search and leaves the learning to add. Noise in its place brings no network there.
-# - **We doubt:** "entirely". In the median about half of the epochs remain, to 95 %.
-# - **It would change our minds:** a prior on attention that shortens the second part as well.
+# - **We know:** with (a, b) and (b, a) split apart, a stronger KL prior shortens the search and leaves learning to add.
+#   Noise in its place brings no network there.
+# - **We doubt:** "entirely": in the median about half of the epochs remain, to 95 %. And whether the unordered split leaves
+#   learning to add as it is.
+# - **It would change our minds:** fresh seeds on which a prior shortens the second part as well.
 #
 # **The map so far:** what is said, what was measured, and the verdict.
 
