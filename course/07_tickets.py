@@ -123,7 +123,8 @@ beside("07 first and last in the race", (my_first, my_last) if my_first else Non
 # <details><summary><b>What the race shows</b> (open after your guess)</summary>
 #
 # The Bayesian ticket is first, as the paper reports. Neither of the others comes to 95 %. But the *last* is
-# the lottery ticket: it ends below the dense network, which inherited nothing. So to beat it proves little. (The shelf at one half you know from lesson 01: mirror images come first.)
+# the lottery ticket: it ends below the dense network, which inherited nothing. So to beat it proves little.
+# (The shelf at one half you know from lesson 01: mirror images come first.)
 #
 # </details>
 #
@@ -169,8 +170,8 @@ print(f"of the sums that seed 0 has not seen, the source was trained on {both:.0
 # *attention* brings all five seeds to 95 %, and its *mask* brings none. So at this mask both fair races have
 # the winner of the unfair one. (To 99 %, as in the figure, the median of `Bayesian` is not below that of `dense`.)
 #
-# A seed also draws the training sums. So the source has seen half of the sums that are new to seed 0. But it
-# passes no answers on: only a mask, or attention on sums that the new network is trained on anyway.
+# A seed also draws the training sums. So the source has seen half of the sums that are new to seed 0. What it
+# passes on is only a mask, or its attention on sums that the new network is trained on anyway.
 #
 # ## 4. The twist: does the trained network survive its own mask?
 #

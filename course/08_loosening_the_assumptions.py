@@ -99,9 +99,8 @@ viz.lines(
 )
 
 # %% tags=["nbval-ignore-output", "hide-output"]
-in_time = bool(
-    fast <= 0.8 * min(slow, without.epochs)
-)  # a run without 95 % takes longer than its epochs
+# A run that did not come to 95 % takes longer than its epochs, and nobody knows how much longer.
+in_time = bool(fast <= 0.8 * min(slow, without.epochs))
 undecided = np.isinf(slow) and not in_time
 beside(f"08 the prior helps, {name}", my_bet, "undecided" if undecided else in_time)
 
@@ -134,8 +133,8 @@ for words, (row, plain, prior) in compared.items():
 
 # %% [markdown]
 # In four worlds the prior passes: where the numbers *move*, with random numbers as distractors, with four
-# heads, and for the next token. It does not for permutations, products, a sum of three, and least of all under
-# **Muon**.
+# heads, and for the next token. It does not pass for permutations, products or a sum of three, and least of all
+# under **Muon**.
 #
 # ## 2. Longer sequences: by token or by place?
 #
@@ -209,10 +208,10 @@ for part in result.parts:
 
 # %% [markdown]
 # ("KL" has the prior, "the baseline" has not; "longer" has letters, "longer, random" random numbers.) We asked
-# for a gain of 0.05 at the longest, 24 tokens. It is not there, for two opposite reasons. With letters hardly
-# anything is lost, with the prior or without it. With random numbers hardly anything is left with the prior,
-# and without it nothing had been learned. (Only the longest were judged. On 8 tokens, in the picture, most sums
-# are still right.)
+# for a gain of 0.05 at the longest, 24 tokens. It is not there, for two opposite reasons. With letters nearly
+# all sums are right, with the prior or without it. With random numbers hardly any are right with the prior, and
+# without it nothing had been learned. (Only the longest were judged. On 8 tokens, in the picture, most sums are
+# still right.)
 #
 # ## 3. The twist: right on average, and wrong
 #
@@ -274,7 +273,7 @@ viz.claims_map(upto=8)
 # ## Case file
 #
 # - **We know:** the prior shortens the way to 95 % where numbers move, with random distractors, with four heads
-#   and for the next token. Under Muon it does not, nor does it keep sums right at 24 tokens.
+#   and for the next token. Under Muon it does not. At 24 tokens no more sums are right with it.
 # - **We do not know:** why a trained network's attention (`teacher`) serves at least as well as the oracle.
 # - **What would change it:** a setting in which a network with a least mass near 0 answers 95 %.
 #

@@ -164,9 +164,10 @@ for name, spec in my_arms.items():
 # 100 and 101 and after a first try on seeds 0 to 4. So those seeds cannot judge the claims. Seeds 5 to 9 do;
 # nobody had looked at them.)
 #
-# Then the claims. ("At least 1.25 times as long as the other" is "at most 0.8 of the other": $0.8 = 1/1.25$.) Each has a name, a sentence, a word on who says it, and a *judge*, a function that turns runs
-# into parts. `evidence.grokked(arm, accuracy)` is the epoch of every seed; `.sooner(other, factor)` compares
-# seed by seed.
+# Then the claims. ("At least 1.25 times as long as the other" is the same as "the other takes at most 0.8 of
+# it", since $0.8 = 1/1.25$.) Each has a name, a sentence, a word on who says it, and a *judge*, a function that
+# turns runs into parts. `evidence.grokked(arm, accuracy)` is the epoch of every seed; `.sooner(other, factor)`
+# compares seed by seed.
 
 
 # %%
