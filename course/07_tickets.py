@@ -73,11 +73,11 @@ for name, mask in kept.items():
 # Three networks begin with the same fresh weights, those of seed 0:
 #
 # - **dense** inherits nothing;
-# - **lottery** trains under the mask, with a fifth of its weights;
+# - **lottery** trains under the mask, with a fifth of the weights in these matrices;
 # - **Bayesian** keeps all weights and has the KL prior, which tells it where to look.
 #
-# *Which of the three is the first to answer 95 % of the unseen sums, and which is the last?* Write your
-# guess, run the cell, then run the next one to see.
+# *Which of the three is the first to answer 95 % of the unseen sums, and which is the last?* (Short of 95 %,
+# the accuracy at the end counts.) Write your guess, run the cell, then run the next one to see.
 
 # %%
 my_first = None  # "dense", "lottery" or "Bayesian"
@@ -122,9 +122,9 @@ beside("07 first and last in the race", (my_first, my_last) if my_first else Non
 # %% [markdown]
 # <details><summary><b>What the race shows</b> (open after your guess)</summary>
 #
-# The Bayesian ticket is first, as the paper reports. But look at who is *last*: the lottery ticket is
-# slower than the dense network, which inherited nothing at all. So to be quicker than the lottery ticket
-# proves little. (The shelf at one half you know from lesson 01: mirror images come first.)
+# The Bayesian ticket is first, as the paper reports. Neither of the others comes to 95 %. But the *last* is
+# the lottery ticket: it ends below the dense network, which inherited nothing. So to beat it proves little.
+# (The shelf at one half you know from lesson 01: mirror images come first.)
 #
 # </details>
 #
@@ -148,7 +148,8 @@ beside("07 first and last in the race", (my_first, my_last) if my_first else Non
 #   One gets its mask. The other is drawn to its *attention*: this network is its **teacher**.
 #
 # Here are five fresh seeds of each, recorded at a smaller learning rate. The figure has two controls as
-# well: a random mask as sparse, and a lottery ticket that leaves $W_Q$, $W_K$ and $W_V$ whole.
+# well: a random mask as sparse, and a lottery ticket that leaves $W_Q$, $W_K$ and $W_V$ whole. (Why that one
+# memorises last, we do not know.)
 
 # %%
 recorded = experiments.recorded("tickets")
@@ -159,20 +160,23 @@ evidence = experiments.row("tickets").evidence(recorded)
 print("epoch of 95 % of the unseen sums: median [least to greatest] (how many of five seeds)")
 for name in ("dense", "lottery", "Bayesian", "lottery, oracle", "Bayesian, teacher"):
     print(f"{name:18} {evidence.grokked(name, 0.95)}")
+known = set(spec.task.build(spec.seed).train.group.tolist())  # pairs that the source was trained on
+unseen = live.task.build(0).test.group.tolist()  # pairs that seed 0 does not see
+both = sum(pair in known for pair in unseen) / len(unseen)
+print(f"of the sums that seed 0 has not seen, the source was trained on {both:.0%}")
 
 # %% [markdown]
 # In the first fair race the network with the mask is the slower one. In the second, the teacher's
-# *attention* brings all five seeds to 95 %, and its *mask* brings none. So both fair races have the
-# winner of the unfair one.
+# *attention* brings all five seeds to 95 %, and its *mask* brings none. So at this mask both fair races have
+# the winner of the unfair one. (To 99 %, as in the figure, the median of `Bayesian` is not below that of `dense`.)
 #
-# How far ahead the winner is depends on where you stop the clock. The figure counts to 99 %. There the
-# median of `Bayesian` is no longer below that of `dense`; that of `Bayesian, teacher` still is.
+# A seed also draws the training sums. So the source has seen half of the sums that are new to seed 0. What it
+# passes on is only a mask, or its attention on sums that the new network is trained on anyway.
 #
 # ## 4. The twist: does the trained network survive its own mask?
 #
-# The paper does not say how sparse its tickets are. 80 % was our choice. So ask a question that should
-# come before any race. Take the *trained* network, set its small weights to 0, train no further, and count
-# right answers. **Does it still work?**
+# The paper does not say how sparse its tickets are. 80 % was our choice. So take the *trained* network, set its
+# small weights to 0, train no further, and count right answers. **Does it still work?**
 
 
 # %%
@@ -190,14 +194,14 @@ def right_under(sparsity):
     return shares
 
 
-for sparsity in (0.0, 0.5, 0.6, 0.8):
+for sparsity in (0.0, 0.5, 0.6, 0.7, 0.8):
     train, test = right_under(sparsity)
     print(f"{sparsity:.0%} pruned: {train:.2f} of the train sums right, {test:.2f} of the unseen")
 
 # %% [markdown]
-# At 80 % the mask damages the very network that it was cut from: it no longer knows all of the sums that
-# it was trained on. At 50 % hardly anything is lost. So our lottery ticket was damaged before the race
-# began. Cut gently, and run the race once more.
+# At 80 % the mask damages the network that it was cut from: it no longer knows all of its training sums. At
+# 50 % hardly anything is lost. So our lottery ticket was damaged before any race, fair or unfair, began. Cut
+# gently, and run the first race once more.
 
 # %% tags=["nbval-ignore-output"]
 half = prune(spec, trained, Pruning(sparsity=0.5))
@@ -207,26 +211,38 @@ gentle["lottery"] = grokkit.train(live.with_(epochs=800, ticket=path))
 draw(gentle, "The same race with a gentle mask", "mask of seed 100, 50 % sparse; fresh seed 0")
 
 # %% [markdown]
-# Compare the lottery ticket (amber) with the one of section 2. With half of its weights it ends where the
-# dense network does; with a fifth it stayed far below. So how far the Bayesian ticket is ahead depends on
-# how gently the other ticket was cut. One run of one seed says no more than that. So we recorded the
-# race with three gentle masks, on five fresh seeds. The claims were written before the runs.
+# Compare the lottery ticket (amber) with the one of section 2. In this one run the gentle mask did better.
+# (Over five seeds that is undecided: [evidence](evidence/07_tickets.ipynb).) Here are all races with gentle
+# masks, on five more fresh seeds. The claims were written before the runs.
 
 # %%
 gently = experiments.row("tickets-again").evidence(experiments.recorded("tickets-again"))
-bayesian = gently.grokked("Bayesian", 0.95)
+masks = ["lottery 0.5", "lottery 0.6", "lottery 0.7"]
+rivals = {
+    "Bayesian": ["dense", "random 0.5", *masks, "lottery 0.5, oracle"],
+    "Bayesian, teacher": ["dense", *masks],
+}
 print("epoch of 95 % of the unseen sums: median [least to greatest] (how many of five seeds)")
-for name in ("dense", "random 0.5", "lottery 0.5", "lottery 0.6", "lottery 0.7"):
-    other = gently.grokked(name, 0.95)
-    print(f"{name:12} {other}; Bayesian sooner in {bayesian.sooner(other).count(True)} of 5 seeds")
-print(f"{'Bayesian':12} {bayesian}")
+for name, others in rivals.items():
+    mine = gently.grokked(name, 0.95)
+    print(f"{name}: {mine}")
+    for other in others:
+        its = gently.grokked(other, 0.95)
+        print(
+            f"    against {other:20}{its!s:30} sooner in {mine.sooner(its).count(True)} of 5 seeds"
+        )
 
 # %% [markdown]
-# With a gentle mask every lottery ticket comes to 95 %. But none of the three has a lower median than the
-# dense network. And `Bayesian` is sooner than each of them in all five seeds. (The
-# [evidence](evidence/07_tickets.ipynb) counts to 99 % as well. There the race is undecided.)
+# With a gentle mask every lottery ticket comes to 95 %. But none of those without the oracle has a lower
+# median than the dense network. The races against them end like this:
 #
-# One line more on the map: what is said, what was measured, and the verdict.
+# - unfair: `Bayesian` is sooner in all five seeds, at every mask;
+# - fair, without the oracle: `Bayesian, teacher` is sooner in all five seeds, at every mask;
+# - fair, **with the oracle: undecided**. `Bayesian` is sooner in three seeds of five; the medians are nearly
+#   the same. Section 3's winner beat a damaged ticket.
+#
+# One line more on the map: the unfair race, against the lottery ticket that keeps half. It is undecided because
+# to 99 % some networks never come.
 
 # %%
 viz.claims_map(upto=7)
@@ -236,15 +252,15 @@ viz.claims_map(upto=7)
 #
 # - **We know:** networks that are told where to look come to 95 % sooner than dense ones, in five of five
 #   seeds, whether the oracle tells them or a teacher's attention.
-# - **We know, too:** at 50, 60 and 70 % the source still works under its mask, and the Bayesian ticket is
-#   sooner to 95 % all the same.
-# - **We do not know:** whether some mask helps. We tried one source, pruned it in one round.
+# - **We know, too:** at 50, 60 and 70 % the source still works under its mask. Unless the lottery ticket has the
+#   oracle as well, the Bayesian ticket is sooner to 95 %.
+# - **We do not know:** who is sooner if both have the oracle; whether some mask helps. We tried one source,
+#   pruned in one round.
 # - **What would change it:** a mask under which its source still works, and with which fresh weights are
 #   sooner than dense ones, in five seeds.
 #
 # **A common misconception.** "The Bayesian ticket beat the lottery ticket, so structure beats sparsity."
-# A race shows who is faster *with what each was given*. In the first race here one rival was given the
-# answer, and the other a damaged ticket.
+# In the first race here one rival was given the answer, and the other a damaged ticket.
 #
 # **Exercises:** [07 · Tickets](../exercises/07_tickets.ipynb). **Next:**
 # [08 · Loosening the assumptions](08_loosening_the_assumptions.ipynb): no oracle, moving positions,

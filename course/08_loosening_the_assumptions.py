@@ -1,13 +1,14 @@
 # %% [markdown]
 # # 08 · Loosening the assumptions
 #
-# All evidence so far comes from one small world. Five tokens, and the two numbers always in the same two
+# Nearly all evidence so far comes from one small world. Five tokens, and the two numbers always in the same two
 # places. One attention head. One optimizer. Addition. And the prior of
 # [lesson 06](06_kl_acceleration.ipynb) was told the answer to "where should I look?".
 #
 # The account of lessons 03 to 06, in one sentence: *the network memorises; its gradient starves; it has to
 # find where to look, and then learn to add; a prior that says where to look makes the search short.*
-# Here you loosen one assumption at a time and ask **what of this account still holds**.
+# Here you loosen these assumptions, one at a time where that can be done, and ask **what of this account
+# still holds**.
 #
 # *You need lessons 02, 03 and 06. Reading takes 20 minutes; the code takes {{time 08}} of one core. All
 # six rows of experiments, the teacher, the heads taken apart and the other optimizers:
@@ -18,7 +19,7 @@ import numpy as np
 from tqdm.auto import tqdm
 
 import grokkit
-from grokkit import experiments, theory, viz
+from grokkit import experiments, viz
 from grokkit.classroom import beside
 from grokkit.diagnostics import grok_epoch
 from grokkit.engine import Trainer
@@ -45,14 +46,15 @@ def told(spec):
 # | name | what was fixed | what is new |
 # | --- | --- | --- |
 # | `"moving"` | the numbers have fixed places | they stand anywhere, and a star marks them |
-# | `"longer"` | distractors are letters | distractors are random numbers (section 2 makes the sequences longer) |
-# | `"heads"` | one head; a + b is b + a | two heads, and a task in which the order matters: composing permutations |
+# | `"random"` | distractors are letters | distractors are random numbers |
+# | `"heads"` | one head; a + b is b + a | two changes: two heads, and a task in which the order matters, composing permutations |
 # | `"product"` | addition | multiplication modulo 43 |
-# | `"optimizer"` | AdamW | Muon, an optimizer that changes a matrix equally in all directions |
+# | `"optimizer"` | AdamW | Muon, an optimizer whose every step is equally large in all directions of a matrix |
 # | `"next token"` | one answer at the end | every token is predicted from those before it |
 #
 # You will train two networks in the world that you pick: one as it is, one with the prior. *Does the prior
-# bring the network to 95 % of the unseen examples in at most 0.8 of the epochs?*
+# bring the network to 95 % of the unseen examples in at most 0.8 of the epochs?* (Where the runs end too early
+# to tell, the answer is "undecided".)
 
 # %%
 my_assumption = None  # one of the six names; None: "moving"
@@ -61,7 +63,7 @@ my_bet = None  # True or False
 # %%
 worlds = {
     "moving": live.with_(task=MarkedAddition(p=43, train_fraction=0.6)),
-    "longer": live.with_(task=LongerAddition(p=43, train_fraction=0.5, distractors="random")),
+    "random": live.with_(task=LongerAddition(p=43, train_fraction=0.5, distractors="random")),
     "heads": live.with_(task=PermutationComposition(n=4, train_fraction=0.8), heads=2),
     "product": live.with_(task=ModularMultiplication(p=43, train_fraction=0.5)),
     "optimizer": live.with_(optimizer="muon", learning_rate=5e-3, update_scale="spectral"),
@@ -97,18 +99,21 @@ viz.lines(
 )
 
 # %% tags=["nbval-ignore-output", "hide-output"]
-beside(f"08 the prior helps, {name}", my_bet, bool(fast <= 0.8 * slow))
+# A run that did not come to 95 % takes longer than its epochs, and nobody knows how much longer.
+in_time = bool(fast <= 0.8 * min(slow, without.epochs))
+undecided = np.isinf(slow) and not in_time
+beside(f"08 the prior helps, {name}", my_bet, "undecided" if undecided else in_time)
 
 # %% [markdown]
 # One run of one seed is an anecdote. Here are five recorded seeds in each world, and two worlds more: a sum
-# of three numbers, and addition with four heads. Each line has the median epoch, the first and the last
+# of three numbers, and addition with four heads. Each line has the median epoch, the soonest and the latest
 # seed, and how many of five came to 95 % before training stopped. The last column counts the seeds in which
-# the prior is quick enough. As a rule we ask for four of five.
+# the prior takes at most 0.8 of the epochs. We ask for four of five; lesson 10 says why.
 
 # %%
 compared = {
     "moving": ("routing", "moving", "moving, KL 1"),
-    "longer, random": ("routing", "longer, random", "longer, random, KL 1"),
+    "random": ("routing", "longer, random", "longer, random, KL 1"),
     "permutations": ("tasks", "S_4", "S_4, KL 1"),
     "product": ("tasks", "multiplication", "multiplication, KL 1"),
     "sum of three": ("tasks", "3 operands", "3 operands, KL 1"),
@@ -120,7 +125,7 @@ evidence = {
     row: experiments.row(row).evidence(experiments.recorded(row))
     for row in ("routing", "tasks", "geometry", "controls", "autoregressive", "priors")
 }
-print(f"{'epoch of 95 %':15}{'as it is':>38}{'told':>38}   told by 0.8 of it")
+print(f"{'epoch of 95 %':15}{'as it is':>38}{'told':>38}   told in 0.8 or less")
 for words, (row, plain, prior) in compared.items():
     before, after = (evidence[row].grokked(arm, 0.95) for arm in (plain, prior))
     count = after.sooner(before, 0.8).count(True)
@@ -128,17 +133,15 @@ for words, (row, plain, prior) in compared.items():
 
 # %% [markdown]
 # In four worlds the prior passes: where the numbers *move*, with random numbers as distractors, with four
-# heads, and for the next token. With random distractors, four heads or permutations, no network gets there
-# without it. But permutations and products pass in three seeds only, a sum of three in two, and under
-# **Muon** the prior is quick enough in no seed.
+# heads, and for the next token. It does not pass for permutations, products or a sum of three, and least of all
+# under **Muon**.
 #
 # ## 2. Longer sequences: by token or by place?
 #
 # The paper reports that the prior also keeps accuracy on sequences that are *longer* than those of training.
-# Let us see how attention knows where to look. In lesson 02 a token's vector was a sum: what the token is,
-# $E_{x_j}$, plus the place $j$ where it stands, $P_j$. The question $q = W_Q e_{=}$ is always asked by the "="
-# at the end. So the score $\ell_j$ is a sum of two parts as well (with $W_K$ the key matrix, and $d$ the
-# length of the vectors):
+# How does attention know where to look? In lesson 02 a token's vector was a sum: what the token is, $E_{x_j}$,
+# plus the place $j$ where it stands, $P_j$. The question $q = W_Q e_{=}$ is always asked by the "=" at the end.
+# So the score $\ell_j$ has two parts as well (with $W_K$ the key matrix, and $d$ the length of the vectors):
 #
 # $$\ell_j = \underbrace{\frac{q \cdot W_K E_{x_j}}{\sqrt d}}_{\text{token}}
 #         + \underbrace{\frac{q \cdot W_K P_j}{\sqrt d}}_{\text{place}} .$$
@@ -195,18 +198,20 @@ figure
 # With random numbers nothing lowers the score of a new distractor, and each takes a share of attention from
 # the two numbers.
 #
-# The prior is the same in both runs. It says *where* to look among six tokens. Whether the network learns to
-# know these places by token or by place, it leaves open. Over five seeds:
+# So the same prior can be obeyed by token or by place. Over five seeds:
 
 # %%
-for result in experiments.claims("routing"):
-    if result.claim.id in ("routing/longer", "routing/nothing-lost"):
-        print(f"[{result.verdict}] {result.claim.says}")
+result = next(one for one in experiments.claims("routing") if one.claim.id == "routing/longer")
+print(f"[{result.verdict}] {result.claim.says}")
+for part in result.parts:
+    print(f"    {part.says}: {part.seen}")
 
 # %% [markdown]
-# ("KL" is the network with the prior, "the baseline" the one without.) The paper's claim fails for two
-# opposite reasons. With letters nothing is lost, with the prior or without it. With random numbers the network
-# without a prior learned nothing that it could lose.
+# ("KL" has the prior, "the baseline" has not; "longer" has letters, "longer, random" random numbers.) We asked
+# for a gain of 0.05 at the longest, 24 tokens. It is not there, for two opposite reasons. With letters nearly
+# all sums are right, with the prior or without it. With random numbers hardly any are right with the prior, and
+# without it nothing had been learned. (Only the longest were judged. On 8 tokens, in the picture, most sums are
+# still right.)
 #
 # ## 3. The twist: right on average, and wrong
 #
@@ -231,49 +236,33 @@ for row, arm in [*arms, ("geometry", "4 heads"), ("geometry", "4 heads, KL 1 eac
     print(f"{arm:20}{mean:10.2f}{least:12.2f}   {evidence[row].grokked(arm, 0.95)}")
 
 # %% [markdown]
-# (`teacher` is lesson 07's: a prior to the attention of a trained network. The numbers are medians of five
-# seeds. With several heads, their attention is averaged first.)
+# (`teacher` is lesson 07's. The numbers are medians of five seeds. Attention is averaged over heads first.)
 #
-# With entropy and sparsity the mean mass is 1.00: the network looks at the two numbers and at nothing else.
-# By that measure these two priors are perfect. But the least mass is 0.00: in some sum, one of the two
-# numbers gets next to nothing. One large share is sharper than two halves, and nobody can add from one
-# number. Now seed by seed:
+# With entropy and sparsity the median mean mass is 1.00: the network looks at the two numbers and at nothing
+# else. But the median least mass is 0.00, as it is with four heads and no prior: in some sum, one of the two
+# numbers gets next to nothing. One large share is sharper than two halves, and nobody can add from one number.
+# Now seed by seed:
 
 # %%
 for arm in ("entropy", "sparsity"):
-    ends = evidence["priors"].final(arm, "min_informative_mass")
-    print(
-        f"{arm}: least mass below 0.05 at the end in {sum(one < 0.05 for one in ends)} of {len(ends)} seeds"
-    )
     reached = evidence["priors"].grokked(arm, 0.95)
     then = evidence["priors"].at(arm, "min_informative_mass", reached)
+    ends = evidence["priors"].final(arm, "min_informative_mass")
+    right = evidence["priors"].final(arm, "test_accuracy")
     for seed, (epoch, least) in enumerate(zip(reached.values, then, strict=True)):
-        if epoch == epoch:  # nan: it has not come to 95 %
-            print(
-                f"    seed {seed} answers 95 % at epoch {epoch:,.0f}, with least mass {least:.2f}"
-            )
+        came = "never at 95 %"
+        if epoch == epoch:  # nan: it has not come there
+            came = f"at 95 % in epoch {epoch:,.0f}, with least mass {least:.2f}"
+        print(f"{arm:9} seed {seed}: at the end least mass {ends[seed]:.2f}, "
+              f"{right[seed]:.2f} of the unseen right; {came}")  # fmt: skip
 
 # %% [markdown]
 # Two of these ten networks come to 95 %. At that epoch their least mass was above 0.20, the share of a token
-# in uniform attention. **Sharp is not right.** As in [lesson 03](03_the_decoupling_theorem.ipynb), attention may
-# be spread over other tokens as well, but every informative token must keep some.
-#
-# Four heads without a prior show the same: a high mean mass, a least mass near 0, and no network at 95 %.
-#
-# For several heads the paper asks that their masses *together* are large enough. A network needs that, but it
-# is not enough. Here is a counterexample, written by hand: two heads and two sequences that differ in one
-# position. Each head has 0.9 of its attention there.
-
-# %%
-alpha, values = theory.counterexamples.cancelling_heads()
-print(f"two heads put {alpha[:, 0].sum():.1f} of 2 on the position in which two sequences differ")
-for row, word in enumerate(("first", "second")):
-    seen = np.einsum("hp,hpe->e", alpha, values[row])  # sum over heads and positions
-    print(f"{word} sequence: head 1 sees {values[row, 0, 0]}, head 2 {values[row, 1, 0]}: {seen}")
-
-# %% [markdown]
-# What the heads see is added up, and the sum is the same for both sequences. So the MLP cannot tell them
-# apart. **Heads can cancel.** A trained network need not do this, but a theorem has to rule it out.
+# in uniform attention. One of them loses it again, and falls below 95 %. **Sharp is not right.** As in
+# [lesson 03](03_the_decoupling_theorem.ipynb), every informative token must keep some attention. That is not
+# enough: two networks with a least mass above 0.05 at the end never come to 95 %. And several heads can look at
+# the right tokens and cancel each other (two such heads are in the
+# [evidence](evidence/08_loosening_the_assumptions.ipynb)).
 #
 # What the map says after this lesson (its last line is about other optimizers; the evidence has their runs):
 
@@ -283,8 +272,8 @@ viz.claims_map(upto=8)
 # %% [markdown]
 # ## Case file
 #
-# - **We know:** the prior helps where numbers move, with random distractors, with four heads and for the next
-#   token. It does not help under Muon, nor to stay right on longer sequences.
+# - **We know:** the prior shortens the way to 95 % where numbers move, with random distractors, with four heads
+#   and for the next token. Under Muon it does not. At 24 tokens no more sums are right with it.
 # - **We do not know:** why a trained network's attention (`teacher`) serves at least as well as the oracle.
 # - **What would change it:** a setting in which a network with a least mass near 0 answers 95 %.
 #

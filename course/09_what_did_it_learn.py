@@ -65,8 +65,8 @@ for frequencies in ([1], [7], [1, 7], [2, 7, 9, 16]):
 
 # %% [markdown]
 # One wave is enough, but only just: some wrong answer has nearly the same cosine. Several frequencies help,
-# for an answer that is nearly right on one clock is far off on another. And of single frequencies none is
-# better: 1 and 7 have the same margin.
+# for an answer that is nearly right on one clock is far off on another. Of single frequencies none is better,
+# since 43 is prime: another frequency only reorders the same 43 cosines. So 1 and 7 have the same margin.
 #
 # ## 2. Does the network draw a clock?
 #
@@ -77,7 +77,7 @@ for frequencies in ([1], [7], [1, 7], [2, 7, 9, 16]):
 # $$P_k = \tfrac{2}{p}\Big\lVert \sum_n \cos(\omega_k n)\,E_n \Big\rVert^2
 #       + \tfrac{2}{p}\Big\lVert \sum_n \sin(\omega_k n)\,E_n \Big\rVert^2 .$$
 #
-# There are 21 frequencies, 1 to 21. (At whole numbers, frequency $43 - k$ has the same cosine as $k$.)
+# (The squares of a wave sum to $p/2$; hence the $2/p$.) There are 21 frequencies, 1 to 21. (At whole numbers, frequency $43 - k$ has the same cosine as $k$.)
 #
 # The *answers* have waves, too. For each sum $a + b$ take the mean logits of all pairs with this sum, and
 # measure their power in the same way. The fewest frequencies that hold 90 % of this power are the network's
@@ -113,9 +113,13 @@ for (name, (spec, weights)), look in zip(networks.items(), ("train", "test"), st
     power = embedding_power(weights, p)[0, 1:]
     dots = {"marker": "o", "markevery": 1, "linewidth": 1}
     curves.append(viz.Line(frequency, power / power.sum(), name, look, dots))
-    logits, pairs, _ = all_sums(spec, weights)
+    logits, pairs, known = all_sums(spec, weights)
     key[name] = key_frequencies(sum_power(logit_table(logits, pairs, p)))[0]
     print(f"{name}: key frequencies {key[name].nonzero().flatten().tolist()}")
+    numbers = pairs.tokens[0][pairs.informative[0]].view(-1, 2)
+    asked = int((numbers == torch.tensor([17, 38])).all(dim=1).nonzero())
+    seen = "trained on" if known[0, asked] else "never seen"
+    print(f"    17 + 38, {seen}: it says {int(logits[0, asked].argmax())}")
 figure = viz.lines(
     curves,
     title="The power of the token embedding at each frequency",
@@ -164,13 +168,17 @@ def clock(weights, k):
 
 with viz.style():
     figure = picture(9, 5)
-    titles(figure, "A crowd becomes a clock", "a dot a number; neighbours on the clock are joined")
+    titles(
+        figure,
+        "A crowd becomes a clock",
+        "a dot a number; neighbours on the clock are joined, every third is named",
+    )
     for ax, (name, (_, weights)) in zip(figure.subplots(1, 2), networks.items(), strict=True):
         k = 1 + int(embedding_power(weights, p)[0, 1:].argmax())
         place, order = clock(weights, k)
         ax.plot(*place[order].T, "o-", color=viz.LOOKS["structure"].color, markersize=3, lw=0.7)
-        for step, number in enumerate(order[:-1] if name == "grokked" else []):
-            away = 1 + (0.13 + 0.14 * (step % 2)) / place[number].norm()  # outside, in two circles
+        for number in order[:-2:3] if name == "grokked" else []:
+            away = 1 + 0.16 / place[number].norm()  # outside
             ax.text(*(away * place[number]), str(number), ha="center", va="center", fontsize=8)
         ax.set(title=f"{name}, frequency {k}", xlim=(-1.8, 1.8), ylim=(-1.8, 1.8), aspect="equal")
         ax.set(xlabel="along the cosine", ylabel="along the sine")
@@ -231,7 +239,8 @@ for words, frequencies in (
 #
 # - The **Clock** multiplies the waves of $a$ and $b$ and gets $\cos(\omega_k(a+b))$. How far apart $a$ and $b$
 #   are does not matter.
-# - The **Pizza** first takes the *mean* of the two points. The mean lies in the direction of half the angle
+# - The **Pizza** first takes the *mean* of the two points, which lies inside the circle, as a topping lies on a
+#   pizza (the names are those of Zhong et al., 2023). The mean lies in the direction of half the angle
 #   of $a + b$, and its length is $|\cos(\omega_k (a-b)/2)|$: long where the two points are near each other,
 #   0 where they lie opposite. So for some distances $a - b$ a Pizza has a larger logit than for others.
 #
@@ -260,35 +269,39 @@ def lengths_fitted(frequencies):
 
 
 pizza, share = lengths_fitted(keys)
-control = max(lengths_fitted(rest[i : i + len(keys)])[1] for i in range(len(rest) - len(keys)))
+sets = [rest[i : i + len(keys)] for i in range(len(rest) - len(keys) + 1)]
+control = max(lengths_fitted(one)[1] for one in sets)
 print(f"of the variance of the curve below, a Pizza with {keys} explains {share:.0%};")
-print(f"the best of {len(rest) - len(keys)} Pizzas with as many other frequencies: {control:.0%}")
+print(f"the best of {len(sets)} Pizzas with {len(keys)} successive others: {control:.0%}")
+bare = {"marker": "none"}
 viz.lines(
     [
         viz.Line(range(p), by_distance, "the network", "test", {"marker": "o", "markevery": 1}),
-        viz.Line(range(p), pizza, "a Pizza's lengths at its key frequencies, fitted", "structure"),
+        viz.Line(
+            range(p), pizza, "a Pizza's lengths at its key frequencies, fitted", "structure", bare
+        ),
     ],
     title="How sure the network is depends on the distance of the two numbers",
-    below="grokked network, seed 0: mean logit of the right answer at each distance",
+    below="grokked network, seed 0: mean logit at each distance; the axis does not begin at 0",
     x="distance a - b, modulo 43",
     y="logit of the right answer",
     height=3.4,
 )
 
 # %% [markdown]
-# A pure Clock would give a flat line. This line is not flat, and its *shape* is that of a Pizza with the
-# network's own key frequencies. But of all the variance the distance explains less than half. So it is no
-# pure Pizza either. What was measured is this: **the network adds by waves, and its logits show the mean that
-# attention takes.**
+# A pure Clock would give a flat line. This line is not flat: a Pizza with the network's own key frequencies
+# explains 94 % of its variance. But the line shows only means. Of the variance over all pairs the distance
+# explains 45 %. So the network is no pure Pizza either. What was measured is this: **the network adds by waves,
+# and its logits show the mean that attention takes.**
 #
 # ## 5. When does the clock come?
 #
 # In [lesson 02](02_attention_as_a_posterior.ipynb) the wait had two parts, the search for where to look and
 # [learning to add](glossary.md). Here is the second part alone: attention was frozen at the oracle from the
 # start. The **Fourier concentration** asks whether the 64 dimensions of the embedding share their
-# frequencies. It compares two spreads: that of the dimensions' mean strength from frequency to frequency, and
-# that of single dimensions about this mean. It is near 0 if each dimension has frequencies of its own, and
-# about 1 or more if all share a few.
+# frequencies. Average the dimensions' strengths at each frequency. Divide the variance of this average over the
+# frequencies by the mean squared distance of single dimensions from it. The result is near 0 if each dimension
+# has frequencies of its own, and about 1 or more if all share a few.
 
 # %%
 evidence = experiments.row("wait").evidence(experiments.recorded("wait"))
@@ -319,7 +332,7 @@ for one in alone:
 # %% [markdown]
 # The training sums are known by heart early, and with them half of the unseen ones, the mirror images. The
 # concentration is then less than half of what it will be. It grows during the wait, and the other unseen sums
-# come with it. **In the second part of the wait the network makes its clock.**
+# come with it. **In the second part of the wait the dimensions come to share a few frequencies.**
 #
 # What the map says after this lesson:
 

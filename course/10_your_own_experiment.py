@@ -75,8 +75,8 @@ look_back(kept())
 #
 # A claim has one or more *parts*, each a comparison. Each seed answers each part: the run with the change is
 # compared with the run of the same seed without it. The answer is yes, no, or none, if the runs ended too
-# early to tell. A part holds if four fifths of the seeds say yes. It fails if they no longer could, whatever
-# the seeds without an answer would say. Of $n$ seeds let $y$ say yes and $u$ give no answer:
+# early to tell. A part holds if four fifths of the seeds say yes. It fails if it could not hold even if every
+# seed without an answer said yes. Of $n$ seeds let $y$ say yes and $u$ give no answer:
 #
 # $$\text{holds} \iff y \ge \lceil \tfrac45 n \rceil, \qquad
 #   \text{fails} \iff y + u < \lceil \tfrac45 n \rceil .$$
@@ -131,7 +131,7 @@ viz.lines(
     [viz.Line(factors, false_alarms, "", "test", {"marker": "o", "markevery": 1})],
     title="An effect size protects against luck",
     below="both sides drawn from the same five recorded runs: every yes is a false one",
-    x="asked for: sooner by this factor",
+    x="asked for: at most this share of the epochs (smaller is stricter)",
     y="share of false yeses",
     ylim=(0, None),
     height=3.2,
@@ -164,9 +164,10 @@ for name, spec in my_arms.items():
 # 100 and 101 and after a first try on seeds 0 to 4. So those seeds cannot judge the claims. Seeds 5 to 9 do;
 # nobody had looked at them.)
 #
-# Then the claims. Each has a name, a sentence, a word on who says it, and a *judge*, a function that turns runs
-# into parts. `evidence.grokked(arm, accuracy)` is the epoch of every seed; `.sooner(other, factor)` compares
-# seed by seed.
+# Then the claims. ("At least 1.25 times as long as the other" is the same as "the other takes at most 0.8 of
+# it", since $0.8 = 1/1.25$.) Each has a name, a sentence, a word on who says it, and a *judge*, a function that
+# turns runs into parts. `evidence.grokked(arm, accuracy)` is the epoch of every seed; `.sooner(other, factor)`
+# compares seed by seed.
 
 
 # %%
@@ -213,7 +214,7 @@ my_claims = (
 # sentences: change a word, and it is another one. Send it to somebody before you run. (The code of the judges
 # is not in it. Send that along.)
 #
-# *And bet: what will the two verdicts be?* ("reproduced", "partly", "not reproduced" or "undecided")
+# *And bet: what will the two verdicts be?* ("reproduced", "not reproduced" or "undecided")
 
 # %%
 my_verdict_on_the_claim = None
@@ -272,7 +273,8 @@ beside("10 verdict on the control", my_verdict_on_the_control, verdicts[1].verdi
 # In the table, look at the control before you look at the claim. If the control is not reproduced, then
 # memorising takes longer as well. So a longer wait need not come from a longer search, even if the claim holds.
 # Then read part by part: what was asked, what was seen (the median, the least and the greatest), and for how
-# many seeds it held.
+# many seeds it held. *Refuted* says that the effect lies on the other side of the bound; *fragile*, that one
+# seed, or a bound moved by a quarter, would turn the verdict.
 #
 # ## 6. And if nothing comes out?
 #
@@ -290,7 +292,7 @@ beside("10 verdict on the control", my_verdict_on_the_control, verdicts[1].verdi
 #
 # - Does a wider MLP memorise sooner and understand later? (`d_mlp`)
 # - If weights start smaller, is there less to take away? (`init_scale`, `embedding_scale`)
-# - Is a lottery ticket of 50 % ever sooner than a dense network? (lesson 07)
+# - Is there a mask with which fresh weights are sooner than dense ones in four of five seeds? (lesson 07)
 # - Is a network without distractors more of a Clock than one with them? (lesson 09)
 #
 # ## Case file
