@@ -161,7 +161,7 @@ ex_8_3 = Exercise(
         "1, 1, ..., and minus their sum for one head. Then scale all until the shortest change "
         "is long enough.",
     ),
-    afterword="grokkit.theory.counterexamples.cancelling_heads() is the pair in the evidence of lesson 08.",
+    afterword="grokkit.theory.counterexamples.cancelling_heads() is the pair of evidence 08.",
 )
 
 # --- 8.4 a prior that is not in the book --------------------------------------------------
