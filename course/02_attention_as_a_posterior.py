@@ -4,7 +4,7 @@
 # You are given five words and one minute. Two of the words matter, and nobody tells you which. How you
 # share out your minute says what you *believe* about where the answer is to be found.
 #
-# The network of lesson 01 is in this situation at every sum. **Where does it look, and what makes it look
+# So is the network of lesson 01, at every sum. **Where does it look, and what makes it look
 # there?** You take one step of attention apart. Then you change the tokens that do not matter, and see
 # how many epochs the network then needs.
 #
@@ -175,8 +175,8 @@ print(f"random: attention on the two distractors {on_distractors:.2f} (median of
 # %% [markdown]
 # It knows all of the training sums, and next to no unseen one. It looks mostly at the distractors. They alone
 # could answer 74 % of the training sums; for the rest it must use the numbers, too. In 10,000 epochs it does not
-# come out of this state, the **trap**. (Each pair of numbers keeps its one draw of distractors. Shown each pair with
-# four draws, networks generalise: see the evidence.)
+# come out of this state, the **trap**. (Each pair of numbers keeps one draw of distractors. With four draws of each
+# pair most networks generalise: see the evidence.)
 #
 # ## 5. The twist: the epochs to 95 % have two parts
 #
