@@ -118,13 +118,13 @@ widgets.RoutingPlayground()
 # %% [markdown]
 # They can: give more attention to the one of $v_0$ and $v'_0$ that is nearer to $m$. So $B_\gamma$ alone does not
 # keep the two apart. (The bars show the distance (14) and its bounds (16) and (18), numbered as in the paper. The
-# evidence derives (18).)
+# evidence explains (18).)
 #
 # ## 3. Pulled away
 #
 # Now we train networks whose attention is pulled *away* from the numbers: a term in their loss draws it to the
-# distractors. This **adversary** is used at two strengths, 0.1 (weak) and 0.3 (strong).
-# The norm of the MLP is held at one value in both, so that only attention differs. Ten seeds each.
+# distractors. This **adversary** is used at two strengths, 0.1 (weak) and 0.3 (strong). The norm of
+# the MLP is held at one value in both, so that only attention differs. Ten seeds each.
 #
 # **Your prediction.** *Looking everywhere alike gives the two numbers a mass of 0.4. Both pulled networks have less
 # at the end. In how many of ten seeds does the weakly pulled network come to 95 % of the unseen sums? And the strongly
@@ -237,8 +237,7 @@ for name, arm in arms.items():
 # %% [markdown]
 # The weakly pulled ones did not, in runs of 2,925 to 6,000 epochs, and nine of the ten grok. So "right" is a yardstick
 # for undisturbed networks. **What a network needs is less**: each network that grokked had 0.09 or more, and with 0.04
-# or less none did. (The weakly pulled network that does not grok
-# ends just below, at 0.091.)
+# or less none did. (The weakly pulled network that does not grok ends at 0.091.)
 #
 # Is it also enough? Take a control: a penalty on $W_Q$ and $W_K$ keeps attention uniform, so the least mass stays at
 # 0.2. *What share of the unseen sums without a mirror image is right at the end, from 0 to 1?*
@@ -261,8 +260,8 @@ for words, arm in (("uniform", uniform), ("free", "baseline")):
 
 # %% [markdown]
 # These networks answer most of them in each seed. Three of five come to 95 % of all unseen sums, later than free
-# ones; two do not. So the least mass is needed, but 0.2 is not always enough in these runs. And a
-# network can grok without more attention on the numbers than elsewhere.
+# ones; two do not. So the least mass is needed, but 0.2 is not always enough in these runs. And a network can grok
+# without more attention on the numbers than elsewhere.
 #
 # ## 5. And the other half?
 #
