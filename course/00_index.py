@@ -2,8 +2,8 @@
 # # grokkit: the course
 #
 # A network learns its training examples by heart. Of examples that it has not seen, it gets most wrong. A thousand
-# steps later, with no new data, it gets them right. This course asks why. You train the networks yourself, on an
-# ordinary laptop; each experiment takes seconds.
+# training steps later, with no new data, it gets them right. This course asks why. You train the networks yourself,
+# on an ordinary laptop; an experiment takes from a few seconds to about a minute.
 #
 # Run the cells of this page first: they check that your installation works, and time it.
 
@@ -29,10 +29,11 @@ print(f"training sums right: {float(accuracy.train_accuracy):.0%}")
 print(f"unseen sums right:   {float(accuracy.test_accuracy):.0%}")
 
 # %% [markdown]
-# It knows the sums that it was trained on, and few others. Lesson 01 goes on from here.
+# It knows the sums that it was trained on, and few others. This run ends too early for more; lesson 01 trains longer.
 #
 # What `train` returns is an [xarray](https://docs.xarray.dev) dataset: labelled arrays over runs and
-# epochs (here an epoch is one step), with everything that was measured.
+# epochs (here an epoch is one step), with everything that was measured. (Lesson 02 explains `kl`,
+# lesson 03 `mlp_norm`.)
 
 # %%
 for name in ("train_accuracy", "test_accuracy", "kl", "mlp_norm"):
@@ -70,7 +71,8 @@ print(f"... and {len(history.data_vars) - 4} more: history.data_vars")
 #   in, and it is shown beside the measurement (and kept in `predictions.json`, for lesson 10).
 # - **A lesson tells one story.** What proves it, all seeds and all claims with their verdicts, stands in
 #   the *evidence* notebook of the same number, for those who doubt.
-# - **Words in bold** are in the [glossary](glossary.md).
+# - **New terms** are in bold where they are explained, and most are in the [glossary](glossary.md). A whole
+#   sentence in bold is a main result.
 # - **A lesson ends with its case file:** what we know, what we doubt, and what would change our minds.
 #   Below it is the map: what papers say, what we measured, and the verdict, as far as you have come.
 #
@@ -78,11 +80,11 @@ print(f"... and {len(history.data_vars) - 4} more: history.data_vars")
 #
 # A **claim** is a sentence with a bound in it, such as "in at most two thirds of the epochs". It is written down before
 # its runs. The runs are repeated with several **seeds** (other random choices), and what they show is an effect with an
-# interval: *0.53 [0.36 to 0.69]* is the median of the seeds, and between which two numbers the true median lies, as far
-# as so many seeds can tell. The verdict compares the interval with the bound:
+# interval. In *0.53 [0.36 to 0.69]*, 0.53 is the median of the seeds. The interval would hold the true median in 95 of
+# 100 repetitions or more (with five seeds, in about 94). The verdict compares the interval with the bound:
 #
 # - *reproduced*: the whole interval lies within what was claimed;
-# - *undecided*: it reaches past the bound;
+# - *undecided*: it reaches past the bound, as 0.69 reaches past two thirds;
 # - *not reproduced*, in three kinds. *Refuted*: the effect lies on the other side. *Missed*: it is there, but too
 #   small. *Not shown*: there may be no effect at all;
 # - *partly*: some parts of the claim hold and others do not;

@@ -168,8 +168,9 @@ print(beside("01 memorised", my_memorise_epoch, first(epochs, known, 0.99), "epo
 print(beside("01 grokked", my_grok_epoch, first(epochs, unseen, 0.95), "epochs"))
 
 # %% [markdown]
-# The two curves are the puzzle of this course. The time between them is **the wait**. (The lower curve
-# does not stay at the bottom and then jump. It climbs to one half and rests there: section 6 says why.)
+# The two curves are the puzzle of this course. **The wait** is the number of epochs between them: from
+# *memorising* (99 % of the training sums right) to 95 % of the unseen sums. (The lower curve does not stay at
+# the bottom and then jump. It climbs to one half and rests there: section 6 says why.)
 #
 # `grokkit.train` does the same thing, faster. From the same initial weights:
 
@@ -192,7 +193,8 @@ viz.lines(
 )
 
 # %% [markdown]
-# The two programs round differently, and over hundreds of steps the difference grows: so the curves part.
+# The two programs round differently, and small differences grow over hundreds of steps. So the curves are close,
+# but not equal.
 #
 # ## 4. Watch it, and change it
 #
@@ -252,7 +254,7 @@ viz.lines(
 # the way takes much longer. Is that so in other networks? Here are five recorded ones:
 
 # %%
-recorded = runs.load("classroom")  # five seeds, at a five times smaller learning rate
+recorded = runs.load("classroom")  # five seeds, at a tenth of your network's learning rate
 print("attention on the two numbers, and the epoch in brackets")
 for run, seed in enumerate(recorded.seed.values):
     one = recorded.isel(run=run)
@@ -265,16 +267,16 @@ for run, seed in enumerate(recorded.seed.values):
 
 # %% [markdown]
 # In each of these seeds the first move is the larger one, and thousands of epochs pass before the unseen
-# sums are right. But these are means over all sums. With a mean of 0.79, single numbers may still be
-# overlooked: lessons 02 and 03 look at those.
+# sums are right. (Their learning rate is a tenth of your network's, and their wait is ten times as long or more.)
+# But these are means over all sums. With a mean of 0.73 to 0.79, single numbers may still get little
+# attention: lessons 02 and 03 look at those.
 #
 # ## 6. The twist: what was the test testing?
 #
 # Look once more at your curve of the unseen sums. It begins to rise early. Why?
 #
 # If 17 + 5 was trained on, then 5 + 17 may be among the unseen sums. The pair (5, 17) is the **mirror
-# image** of (17, 5). A network that finds out that order does not matter can answer 5 + 17, without
-# knowing how to add.
+# image** of (17, 5). A network that treats both orders alike can answer 5 + 17 without knowing how to add.
 
 # %%
 print(f"{data.mirror_rate:.0%} of the unseen sums have a mirror image that was trained on")
@@ -288,11 +290,13 @@ my_mirrored_accuracy = None
 
 # %% tags=["hide-output"]
 print("The result:")
-viz.seed_curves(
+figure = viz.seed_curves(
     recorded,
     ["mirrored_accuracy", "unmirrored_accuracy"],
-    title="The unseen sums in two parts",
+    title="The unseen sums in two parts (dashed: half are right)",
 )
+figure.axes[0].axhline(0.5, color="#262626", linestyle="--")
+figure
 
 # %% tags=["hide-output"]
 half = recorded.epoch.where(recorded.unmirrored_accuracy >= 0.5).min("epoch")
@@ -304,21 +308,21 @@ beside(
 )
 
 # %% [markdown]
-# There are two discoveries. First the network finds out that order does not matter. Only later does it
-# learn to add. The usual curve of "test accuracy" mixes the two, and so your own curve rested at one half:
-# about half of the unseen sums are mirrored. When somebody says *test accuracy*, ask which pairs were unseen.
+# The mirrored sums are right first: the network answers as if order did not matter. The others are right
+# only later: then it adds. The usual curve of "test accuracy" mixes the two, and so your own curve rested at
+# one half: about half of the unseen sums are mirrored. Who reports *test accuracy* should say which pairs were unseen.
 #
 # ## Case file
 #
 # - **We know:** the training sums are right long before the unseen ones: in your network, and in five
 #   recorded ones. Mirror images come first, addition second.
 # - **We doubt:** that the network waits for its attention alone. In the mean, attention's largest move
-#   comes early, and the wait goes on.
+#   comes before the wait begins.
 # - **It would change our minds:** a network that groks with AdamW and no weight decay; or one that answers
 #   the other sums before the mirrored ones.
 #
-# **The map so far:** what is said, what was measured, and the verdict. (*Divergence* measures how far
-# attention is from the oracle: lesson 02.)
+# **The map so far:** what is said, what was measured, and the verdict. (*Divergence* says how far attention is
+# from the oracle. It is 0 at the oracle; lesson 02 defines it.)
 
 # %%
 viz.claims_map(upto=1)

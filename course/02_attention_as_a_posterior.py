@@ -4,9 +4,9 @@
 # You are given five words and one minute. Two of the words matter, and nobody tells you which. How you
 # share out your minute says what you *believe* about where the answer is to be found.
 #
-# The network of lesson 01 is in this situation at every sum. **Where does it look, and what makes it look
+# So is the network of lesson 01, at every sum. **Where does it look, and what makes it look
 # there?** You take one step of attention apart. Then you change the tokens that do not matter, and see
-# the wait change with them.
+# how many epochs the network then needs.
 #
 # *You need:* [lesson 01](01_sparse_tasks.ipynb); what a matrix times a vector is. *Time:* half an hour.
 
@@ -30,10 +30,11 @@ from grokkit.experiments.quantities import found
 # $\alpha_j$, and in these shares the values are mixed, or **pooled**, into $h$:
 #
 # $$\ell_j = \frac{(W_Q e_{=}) \cdot (W_K e_j)}{\sqrt d}, \qquad
-#   \alpha_j = \frac{e^{\ell_j}}{\sum_i e^{\ell_i}}, \qquad h = \sum_j \alpha_j\, W_V e_j$$
+#   \alpha_j = \frac{\exp(\ell_j)}{\sum_i \exp(\ell_i)}, \qquad h = \sum_j \alpha_j\, W_V e_j$$
 #
-# Here $d$ is how many numbers a vector has (64), and the matrices $W_Q, W_K, W_V$ are learned. In code, on a
-# network that has not been trained (in this lesson it adds modulo $p = 31$, and trains on 70 % of the pairs):
+# Here $d$ is how many numbers a vector has (64), and the matrices $W_Q, W_K, W_V$ are learned. In the code vectors are
+# rows, so $W_K e_j$ is `e[j] @ W_K`. The network here is not trained. (In this lesson networks add modulo $p = 31$
+# and train on 70 % of the pairs.)
 
 # %%
 spec = grokkit.presets["live"].with_(p=31, train_fraction=0.7)
@@ -61,11 +62,10 @@ print(data.spell(data.train.tokens[300]), "  shares:", [f"{one:.2f}" for one in 
 #
 # ## 2. Why "posterior"?
 #
-# Somebody picks one of the two informative tokens and asks you in which place it stands. Before reading you
-# find all five places equally likely: that is your **prior**. Each token then gives **evidence** for its
-# place. Bayes' rule says what you believe afterwards, the **posterior**: prior times evidence, divided by the
-# sum. That is softmax, with the evidence $e^{\ell_j}$. (Who knows the task believes one half for each of the
-# two places: this is the oracle.)
+# One informative token is picked in secret, and you guess its place. Before reading you find all five places
+# equally likely: that is your **prior**. Each token then gives **evidence** for its place. Bayes' rule gives what
+# you believe afterwards, the **posterior**: prior times evidence, divided by the sum. That is softmax, with the
+# evidence $\exp(\ell_j)$. (Someone who knows the task gives each of the two places one half: this is the oracle.)
 #
 # *A score rises by $\log 2$, which is about 0.69. By what factor do the odds of its place against another one
 # grow? (The odds of two places are the ratio of their shares.)*
@@ -92,7 +92,7 @@ beside("02 odds after a score rises by log 2", my_factor, round(odds.item(), 1),
 # - **Least mass**: the smallest share that any informative token gets, in any training example.
 # - **KL divergence**, $\mathrm{KL}(\alpha^* \| \alpha) = \sum_{j \in I^*} \frac12 \log \frac{1/2}{\alpha_j}$:
 #   divide what the oracle gives a token by what $\alpha$ gives it, take the logarithm, and average over the
-#   two tokens. It is 0 for the oracle. Its unit is the nat.
+#   two tokens. It is 0 for the oracle. The logarithm is natural; the unit is then called the **nat**.
 
 # %%
 fair = torch.tensor([0.40, 0.07, 0.40, 0.07, 0.06])
@@ -103,8 +103,8 @@ for name, one in (("fair", fair), ("blinkered", blinkered)):
     print(f"{name:10} mass {numbers.sum():.2f}   least {numbers.min():.2f}   KL {kl:.2f} nats")
 
 # %% [markdown]
-# The mass is the same. But the second one hardly looks at one of the numbers, and who does not see a number
-# cannot add it. Mass does not notice this. Least mass and KL do.
+# The mass is the same. But the second one hardly looks at one of the numbers. Mass does not show this; least
+# mass and KL do.
 #
 # ## 4. What are the other tokens?
 #
@@ -168,18 +168,24 @@ for kind in guesses:
         sorted(row.final(kind, f"{one}_accuracy").tolist())[2] for one in ("train", "test")
     )
     print(f"{kind:9} training sums right {known:.0%}, unseen sums right {unseen:.0%}")
+places = [one.attention_mass.values[-1].reshape(-1, 5).mean(axis=0) for one in row.runs("random")]
+on_distractors = sorted(float(one[1] + one[3]) for one in places)[2]
+print(f"random: attention on the two distractors {on_distractors:.2f} (median of five seeds)")
 
 # %% [markdown]
-# All of the training sums, and next to nothing else. It looks mostly at the distractors, and they are enough
-# to learn most of the sums by heart. In 10,000 epochs it does not get away from there: it is in a **trap**.
+# It knows all of the training sums, and next to no unseen one. It looks mostly at the distractors. They alone
+# could answer 74 % of the training sums; for the rest it must use the numbers, too. In 10,000 epochs it does not
+# come out of this state, the **trap**. (Each pair of numbers keeps one draw of distractors. With four draws of each
+# pair most networks generalise: see the evidence.)
 #
-# ## 5. The twist: the wait has two parts
+# ## 5. The twist: the epochs to 95 % have two parts
 #
 # We say that attention **is right** when each informative token of each training example gets at least half
 # of what the oracle gives it. The oracle gives 0.5. So this asks for a least mass of 0.25, and it must stay so.
 #
-# This splits the wait in two. Until attention is right, the network is **searching**. From then on until it
-# groks, it is **learning to add**. (We count the search from epoch 0. It contains the epochs of memorising.)
+# Until attention is right, the network is **searching**. From then on until 95 % of the unseen pairs are right, it
+# is **learning to add**. The search is counted from epoch 0, so *epochs to 95 % = search + learning to add*. The
+# wait of lesson 01 is this sum minus the epochs to memorising.
 #
 # *With alphabet distractors, what share of the epochs to 95 % is the search, from 0 to 1? And with constant
 # ones?*
@@ -202,7 +208,7 @@ viz.wait_parts(
         words: (found(arm)(row).median, row.grokked(arm, 0.95).median)
         for arm, words in names.items()
     },
-    title="The wait: searching, then learning to add",
+    title="Epochs to 95 %: searching, then learning to add",
     below="five seeds each, medians; p 31, 70 % of the pairs, learning rate 0.001",
 )
 
@@ -219,13 +225,12 @@ for kind, guess in (("alphabet", my_search_alphabet), ("constant", my_search_con
     print(f"    memorised at {row.memorised(kind).median:,.0f}")
 
 # %% [markdown]
-# With constant distractors attention is right about as soon as the sums are memorised. The network waits all
-# the same: it has yet to learn to add. With random ones the search does not end in these runs. Who reports a
-# wait should say what the distractors were.
+# (Each share is a median over seeds. The bars divide medians of epochs, which gives a little less.) With constant
+# distractors attention is right about as soon as the sums are memorised. The wait comes all the same: the network
+# has yet to learn to add. With random ones the search does not end in these runs.
 #
-# The two lowest bars belong to networks that are *told* where to look, by a method of lesson 06. The method
-# leads out of the trap, too. But the second part of the wait remains. **To know where to look is not yet to
-# know how to add.** Keep this picture in mind: the next lessons are about its two colours.
+# The two lowest bars belong to networks that are *told* where to look from the start, by a method of lesson 06.
+# It keeps them out of the trap. But learning to add remains. **To know where to look is not yet to know how to add.**
 #
 # *Try:* choose another kind of distractors, and press *Start*.
 
@@ -235,8 +240,8 @@ widgets.LiveTraining()
 # %% [markdown]
 # ## Case file
 #
-# - **We know:** the wait has two parts, searching and learning to add. How long the search takes depends on
-#   the distractors. With random ones it is a trap, in five of five seeds.
+# - **We know:** the epochs to 95 % have two parts, searching and learning to add. The search differs with the
+#   distractors. With random ones it does not end: a trap, in five of five seeds.
 # - **We doubt:** a simple rule, that the search is longer the more can be learned by heart from the
 #   distractors. A fourth kind of distractors (in the evidence) breaks it.
 # - **It would change our minds:** a network in the trap that gets out without being told where to look, after
