@@ -190,7 +190,8 @@ FINDINGS: tuple[Finding, ...] = (
     ),
     Finding(
         "With a fresh random token in every place the network is trapped: it memorises through the "
-        "distractors and did not generalise in 10,000 epochs, and the prior leads out.",
+        "distractors and did not generalise in 10,000 epochs. With the prior from the start it "
+        "does.",
         {"distractors/random": "reproduced", "distractors/way-out": "reproduced"},
         {
             "distractors/random": {
