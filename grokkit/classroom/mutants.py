@@ -171,7 +171,8 @@ def _passes(mutant: Mutant, exercise: Exercise, names: dict[str, Any]) -> bool:
 
     own = dict(names)
     before = signal.signal(signal.SIGVTALRM, stop)
-    signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
+    # Again and again: in the callback of a weak reference an exception is lost.
+    signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS, 1.0)
     quiet = contextlib.redirect_stdout(io.StringIO())
     try:
         with warnings.catch_warnings(), quiet, np.errstate(all="ignore"):

@@ -181,7 +181,7 @@ def test_on_the_site_a_widget_lives_from_what_its_output_holds(page: Page):
     spec.loader.exec_module(site)
     data, _ = MAKERS["PhaseFinder"]()._repr_mimebundle_()
     cell = {"metadata": {}, "outputs": [{"output_type": "execute_result", "data": data}]}
-    assert site.describe_images(cell)
+    assert site.describe_images(cell, "../")
     shown = cell["outputs"][0]["data"]["text/html"]
     assert "PhaseFinder, at rest" in shown  # for who has no script
     page.set_default_timeout(600_000)

@@ -371,9 +371,9 @@ def operators_figure(row: Row, evidence: Present) -> Picture:
             _draw_rivals(ax, evidence, name)
         axes[0].set_yticks(range(len(RIVAL_NAMES)), list(RIVAL_NAMES.values()))
         axes[0].set_ylim(len(RIVAL_NAMES) - 0.5, -0.5)
-        figure.supxlabel("energy score above that of the truth itself (%, linear below 1)", size=10)
         words = "dot: one seed; bar: median; left is better, and 0 is as good as can be"
         titles(figure, row.question, f"{evidence.about()}; {words}")
+        figure.supxlabel("energy score above that of the truth itself (%, linear below 1)", size=10)
     return figure
 
 
