@@ -52,7 +52,7 @@ for one in belief:
 
 # %% [markdown]
 # It goes down with the loss, and for a small loss in proportion to it. (It is at most $\sqrt2$ times the loss.)
-# So if the two other factors stay below some number $C$ together, a small loss leaves little gradient:
+# So if the product of the two other factors stays below some number $C$, a small loss leaves little gradient:
 #
 # $$\Bigl|\frac{\partial L}{\partial \ell_j}\Bigr| \;\le\; C\,\sqrt2\,L\quad\text{(ours, for a small loss)},
 #   \qquad \le\; C\sqrt{2L}\quad\text{(the paper, Lemma 5.1)}$$
