@@ -9,7 +9,8 @@ import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
-from types import FunctionType
+from importlib import import_module
+from types import FunctionType, MappingProxyType
 from typing import Any, Generic, TypeVar
 
 from grokkit.errors import refuse
@@ -23,14 +24,16 @@ class Registry(Mapping[str, type[T]], Generic[T]):
 
     Args:
         family: what is registered, singular, for messages: ``"task"``.
+        homes: kinds that a module of grokkit registers, which is imported when one is asked for.
 
     Attributes:
         owner_elsewhere: what has a setting of a name already, outside of this family; settings
             are known by their names alone.
     """
 
-    def __init__(self, family: str) -> None:
+    def __init__(self, family: str, homes: Mapping[str, str] = MappingProxyType({})) -> None:
         self.family = family
+        self.homes = homes
         self._members: dict[str, type[T]] = {}
         self.owner_elsewhere: Callable[[str], str | None] = lambda name: None
 
@@ -73,9 +76,10 @@ class Registry(Mapping[str, type[T]], Generic[T]):
         Raises:
             SettingError: nothing of that name is registered.
         """
+        if kind not in self._members and kind in self.homes:
+            import_module(self.homes[kind])
         if kind not in self._members:
-            allowed = ", ".join(sorted(self._members))
-            refuse(self.family, kind, allowed)
+            refuse(self.family, kind, ", ".join(sorted({*self._members, *self.homes})))
         return self._members[kind]
 
     def __contains__(self, kind: object) -> bool:

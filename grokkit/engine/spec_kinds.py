@@ -42,8 +42,10 @@ MOST_RUNS = 1_000_000
 TRANSFORMER = "transformer"
 """The kind of a spec whose JSON names none."""
 
-spec_kinds: Registry[Any] = Registry("spec")
-"""The classes of specs by kind."""
+spec_kinds: Registry[Any] = Registry(
+    "spec", homes={"images": "grokkit.images", "operators": "grokkit.operators"}
+)
+"""The classes of specs by kind; a file may hold runs of a kind that nobody has imported yet."""
 
 register_spec = spec_kinds.register
 """A class decorator that adds a frozen dataclass of settings to the kinds of specs."""
