@@ -22,7 +22,7 @@ import functools
 import itertools
 import json
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from math import prod
 from typing import Any, ClassVar, NoReturn, TypeVar
@@ -260,27 +260,6 @@ def read_spec(text: str) -> Spec:
 
 
 S = TypeVar("S", bound=Spec)
-
-
-class Presets(Mapping[str, S]):
-    """Specs by name, not to be changed; a name that is not there is refused in one line."""
-
-    def __init__(self, specs: Mapping[str, S]) -> None:
-        self._specs = dict(specs)
-
-    def __getitem__(self, name: object) -> S:
-        if not isinstance(name, str) or name not in self._specs:
-            refuse("preset", name, ", ".join(self._specs))
-        return self._specs[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._specs
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._specs)
-
-    def __len__(self) -> int:
-        return len(self._specs)
 
 
 def grid(spec: S, /, **axes: Any) -> list[S]:
