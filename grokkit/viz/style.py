@@ -317,7 +317,7 @@ def epoch_axis(ax: Axes, first: int | float, last: int | float, scale: EpochScal
         last: the last recorded epoch.
         scale: ``"linear"`` or ``"log"``.
     """
-    check_choice("epoch_scale", scale, ("linear", "log"))
+    check_choice("scale", scale, ("linear", "log"))
     if scale == "log":
         ax.set_xscale("symlog", linthresh=max(first, 1), linscale=0.25)
         ticks = [step * 10**power for power in range(8) for step in (1, 3)]
