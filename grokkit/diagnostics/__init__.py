@@ -7,6 +7,7 @@ starvation    what is left of the gradient that would teach attention, and its b
 collapse      what the usual cross-entropy would have rounded away
 variance      how unequal scores are, and could be (Conjecture E.1)
 fourier       which waves a network adds with
+clock         whether it adds by multiplying waves or by adding them (Clock, Pizza)
 features      how compressible features are: ranks, and the exponent of their spectrum
 uniformity    whether embeddings lie evenly round a closed curve (MED)
 class_spread  whether what has one answer lies in one place

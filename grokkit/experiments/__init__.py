@@ -24,6 +24,7 @@ from grokkit.experiments import (
     autoregressive,
     compressibility,
     distractors,
+    field,
     four_phases,
     geometry,
     headlines,
@@ -102,6 +103,11 @@ ROWS: Mapping[str, Row] = MappingProxyType(
             again.PLACEMENTS,
             again.ACCOUNTS,
             again.CEILING,
+            # What others found in other networks.
+            field.CIRCUITS,
+            field.KERNEL,
+            field.NORM,
+            field.DATA,
             # The elective, arXiv 2605.15806.
             operators.ROW,
         )
