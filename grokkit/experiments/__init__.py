@@ -24,7 +24,6 @@ from grokkit.experiments import (
     autoregressive,
     compressibility,
     distractors,
-    field,
     four_phases,
     geometry,
     headlines,
@@ -103,11 +102,6 @@ ROWS: Mapping[str, Row] = MappingProxyType(
             again.PLACEMENTS,
             again.ACCOUNTS,
             again.CEILING,
-            # What others found in other networks.
-            field.CIRCUITS,
-            field.KERNEL,
-            field.NORM,
-            field.DATA,
             # The elective, arXiv 2605.15806.
             operators.ROW,
         )
