@@ -6,15 +6,7 @@ from jaxtyping import Bool, Float
 from grokkit.diagnostics.inverse_fit import fit_inverse
 from grokkit.experiments.claims import Bounds, Claim, Part
 from grokkit.experiments.evidence import Evidence
-from grokkit.experiments.judges import (
-    bounded,
-    grok_ranks,
-    no_sooner,
-    part,
-    ratio,
-    sooner,
-    spread,
-)
+from grokkit.experiments.judges import falls_with, no_sooner, part, ratio, sooner, spread
 from grokkit.experiments.row import Arms, Row, Size
 from grokkit.experiments.settings import kl, slow, unordered
 from grokkit.experiments.times import Times
@@ -53,13 +45,6 @@ def setup(size: Size) -> Arms:
         # Attention moves within a few dozen epochs: records of each of them.
         "KL 1, first epochs": kl(base).with_(epochs=400, record_every=1, stop_after=None),
     }
-
-
-def falls_with_beta(evidence: Evidence) -> list[Part]:
-    """The rank correlation of beta with the grok epoch, for each seed."""
-    ranks = grok_ranks(evidence, {_arm(beta): beta for beta in (0.0, *BETAS)})
-    says = "rank correlation of beta and epoch at most -0.8"
-    return [bounded(says, ranks, at_most=-0.8, null=0.0)]
 
 
 def inverse_law(evidence: Evidence) -> list[Part]:
@@ -152,7 +137,7 @@ ROW = Row(
             "kl-acceleration/falls-with-beta",
             "The stronger the prior, the sooner the network groks.",
             "Figure 3",
-            falls_with_beta,
+            falls_with("beta", {_arm(beta): beta for beta in (0.0, *BETAS)}),
         ),
         Claim(
             "kl-acceleration/inverse-beta",
