@@ -25,16 +25,16 @@ from grokkit.diagnostics.kernel import (
 from grokkit.model import Batch, ModelSpec, Parameters, Transformer
 
 MEANING: Mapping[str, str] = {
-    "kernel_drift": "norm(K_t - K_0) / norm(K_0): kernel of 8 train examples and every 5th class",
+    "kernel_drift": "norm(K_t - K_0) / norm(K_0): kernel of 6 train examples, every 8th class",
     "kernel_turn": "1 - cos(K_t, K_0) of the same kernels; free of their scale",
-    "gradient_symmetry": "cos(dQ_c/dE_a, dQ_c/dE_b), mean over 24 pairs, each with one class c",
+    "gradient_symmetry": "cos(dQ_c/dE_a, dQ_c/dE_b), mean over 12 pairs, each with one class c",
     "distance_irrelevance": "mean over d of std_a(Q_{a,a+d}) / std(Q), Q the right class's logit",
     "patched_train_accuracy": "the train accuracy with the oracle's attention instead",
     "patched_test_accuracy": "the test accuracy with the oracle's attention instead",
 }
 """What each record is."""
 
-KERNEL_EXAMPLES, KERNEL_CLASSES, SYMMETRY_EXAMPLES = 8, slice(None, None, 5), 24
+KERNEL_EXAMPLES, KERNEL_CLASSES, SYMMETRY_EXAMPLES = 6, slice(None, None, 8), 12
 """A kernel of all examples and classes would cost as much as the training."""
 
 

@@ -45,10 +45,16 @@ KEPT = ("train_loss", "train_accuracy", "test_loss", "test_accuracy", "unmirrore
 
 
 def base(size: Size) -> RunSpec:
-    """The live preset at twice its decay, for half of its epochs; or the paper's setting."""
+    """A small table at a high learning rate; or the paper's setting.
+
+    Chosen for what it costs, after one run of a larger table had ended (of it the last epoch
+    was looked at, and nothing else); no run of this table had been looked at.
+    """
     if size == "paper":
         return presets["paper"]
-    return presets["live"].with_(weight_decay=2.0, epochs=1500, stop_after=200)
+    return presets["live"].with_(
+        p=31, train_fraction=0.7, learning_rate=0.01, epochs=1200, record_every=20, stop_after=200
+    )
 
 
 def looked_into(size: Size) -> Arms:
@@ -109,7 +115,7 @@ def amounts(size: Size) -> Arms:
     plain = base(size)
     return {
         **looked_into(size),
-        **{f"pairs {share:g}": plain.with_(train_fraction=share) for share in (0.25, 0.35, 0.7)},
+        **{f"pairs {share:g}": plain.with_(train_fraction=share) for share in (0.3, 0.45, 0.9)},
         **{
             f"unordered {share:g}": plain.with_(split="unordered", train_fraction=share)
             for share in (0.5, 0.85)
@@ -262,7 +268,7 @@ KERNEL = Row(
         Claim(
             "lazy-to-rich/no-grok-no-turn",
             "A network that never groks keeps its kernel: without weight decay the kernel turns at "
-            "most half as far in 1,500 epochs.",
+            "most half as far in 1,200 epochs.",
             "arXiv 2310.06110; our control: a kernel that turns in any case would explain nothing",
             never_groks("decay 0", accuracy=0.95),
             lies(
@@ -347,12 +353,12 @@ DATA = Row(
     claims=(
         Claim(
             "data-size/critical",
-            "There is a critical size: in the same number of steps the network groks with half of "
-            "all pairs and only memorises with a quarter of them.",
+            "There is a critical size: in the same number of steps the network groks with 0.7 of "
+            "all pairs and only memorises with 0.3 of them.",
             "arXiv 2309.02390",
             groks("baseline", accuracy=0.95),
-            memorises("pairs 0.25"),
-            never_groks("pairs 0.25", accuracy=0.95),
+            memorises("pairs 0.3"),
+            never_groks("pairs 0.3", accuracy=0.95),
         ),
         Claim(
             "data-size/not-mirror-images",
@@ -365,11 +371,11 @@ DATA = Row(
         ),
         Claim(
             "data-size/wait",
-            "Above the critical size the wait falls faster than the train set grows: from 0.5 to "
-            "0.7 of all pairs its exponent in the size is -1.5 or less.",
+            "Above the critical size the wait falls faster than the train set grows: from 0.7 to "
+            "0.9 of all pairs its exponent in the size is -1.5 or less.",
             "arXiv 2309.02390",
             lies(
-                exponent(wait("baseline"), wait("pairs 0.7"), 0.7 / 0.5),
+                exponent(wait("baseline"), wait("pairs 0.9"), 0.9 / 0.7),
                 "exponent of the wait in the size of the train set at most -1.5",
                 at_most=-1.5,
                 null=0.0,
@@ -377,12 +383,12 @@ DATA = Row(
         ),
         Claim(
             "data-size/semi-grokking",
-            "Near the critical size a network ends half-way: with 0.35 of all pairs it answers "
+            "Near the critical size a network ends half-way: with 0.45 of all pairs it answers "
             "between a tenth and nine tenths of the unseen pairs whose mirror image is unseen, "
             "too.",
             "arXiv 2309.02390: semi-grokking",
             lies(
-                at_end("pairs 0.35", "unmirrored_accuracy"),
+                at_end("pairs 0.45", "unmirrored_accuracy"),
                 "unmirrored accuracy at the end between 0.1 and 0.9",
                 0.1,
                 0.9,

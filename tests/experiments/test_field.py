@@ -68,7 +68,7 @@ def test_what_is_left_under_the_patch_is_asked_of_both_networks(patched, holds):
 @pytest.mark.parametrize(("more", "holds"), [(200, True), (400, False)])
 def test_the_wait_falls_faster_than_the_data_grow(more, holds):
     waits = [1.0 if epoch >= more else 0.0 for epoch in (0, 100, 200, 300, 400)]
-    runs = drawn({"baseline": {}, "pairs 0.7": {"test_accuracy": waits}})
+    runs = drawn({"baseline": {}, "pairs 0.9": {"test_accuracy": waits}})
     assert judged(field.DATA, "wait", runs) == [holds]
 
 
