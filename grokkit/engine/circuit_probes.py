@@ -19,7 +19,6 @@ from grokkit.diagnostics.kernel import (
     evenly_spaced,
     kernel_drift,
     kernel_turn,
-    network_logits,
     tangent_kernel,
 )
 from grokkit.model import Batch, ModelSpec, Parameters, Transformer
@@ -62,22 +61,28 @@ class CircuitProbes:
         self.rows = self.rows.to(device)
         pairs = operands(every, self.p)
         self.pairs, self.classes = pairs[:, self.rows], 7 * self.rows % self.p
+        self.single: dict[int, Transformer] = {}
         self.start = self._kernel()
 
     def _kernel(self) -> Tensor:
-        logits = network_logits(self.model)
-
         def some(weights: Mapping[str, Tensor], rows: Tensor) -> Tensor:
-            return logits(weights, rows)[..., KERNEL_CLASSES]
+            return self._logits(weights, rows)[..., KERNEL_CLASSES]
 
         return tangent_kernel(some, self.weights, self.of_kernel)
+
+    def _logits(self, weights: Mapping[str, Tensor], rows: Tensor) -> Tensor:
+        """As ``kernel.network_logits``; a row is looked at again and again, so its slots are kept."""
+        (row,) = rows.tolist()
+        if row not in self.single:
+            batch = self.model.batch.take(rows.expand(self.weights.runs, -1))
+            length = self.weights.layout.length
+            self.single[row] = Transformer(self.model.spec, batch, length)
+        return self.single[row](weights).logits
 
     def __call__(self) -> dict[str, Tensor]:
         """One record of every run: name -> ``[run]``."""
         now, weights, batch = self._kernel(), self.weights, self.model.batch
-        symmetry = gradient_symmetry(
-            network_logits(self.model), weights, self.rows, self.pairs, self.classes
-        )
+        symmetry = gradient_symmetry(self._logits, weights, self.rows, self.pairs, self.classes)
         with torch.no_grad():
             table = logit_table(self.model(weights).logits, batch, self.p)
             number = torch.arange(self.p, device=table.device)
