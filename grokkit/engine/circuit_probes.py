@@ -71,7 +71,7 @@ class CircuitProbes:
         return tangent_kernel(some, self.weights, self.of_kernel)
 
     def _logits(self, weights: Mapping[str, Tensor], rows: Tensor) -> Tensor:
-        """As ``kernel.network_logits``; a row is looked at again and again, so its slots are kept."""
+        """As :func:`kernel.network_logits`; each row is asked again and again: slots are kept."""
         (row,) = rows.tolist()
         if row not in self.single:
             batch = self.model.batch.take(rows.expand(self.weights.runs, -1))
