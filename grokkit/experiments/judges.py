@@ -168,7 +168,8 @@ def memorises(evidence: Evidence, *arms: str) -> list[Part]:
 def memorised_first(evidence: Evidence, arm: str, share: float = 0.5) -> list[Part]:
     """There is a gap: memorised in at most a share of the epochs that grokking takes."""
     memorised, grokked = evidence.memorised(arm), evidence.grokked(arm, 0.95)
-    says = f"{arm} memorises in at most {share:g} of the epochs to test accuracy 0.95"
+    word = {0.5: "half", 0.25: "a quarter"}.get(share, f"{share:g}")
+    says = f"{arm} memorises in at most {word} of the epochs to test accuracy 0.95"
     return [ratio(says, memorised, grokked, Bounds(at_most=share))]
 
 
