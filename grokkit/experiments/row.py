@@ -39,6 +39,7 @@ class Row:
             a run are compared; otherwise about 100 of each.
         seeds: which seeds its verdicts are about.
         variables: what a recording of it keeps of its History; empty: everything.
+        paper_claims: what is claimed besides at the size of the paper, of arms that it has alone.
         table: what is shown in RESULTS.md beside the verdicts, as Markdown.
     """
 
@@ -53,6 +54,7 @@ class Row:
     every_record: bool = False
     seeds: Sequence[int] = SEEDS
     variables: tuple[str, ...] = ()
+    paper_claims: tuple[Claim, ...] = ()
     table: Callable[[Evidence], str] | None = None
 
     def __post_init__(self) -> None:
@@ -120,7 +122,7 @@ class Row:
             seeds: of which seeds they are; None: the row's own.
         """
         results, evidence = [], self.evidence(history, size, seeds)
-        for claim in self.claims:
+        for claim in self.claims + (self.paper_claims if size == "paper" else ()):
             evidence.forget()
             try:
                 parts = claim.judge(evidence)
