@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 
 from grokkit.diagnostics import half_rise_epoch, measure_transition
 from grokkit.diagnostics.phases import PHASES, grok_epoch, memorise_epoch, phase_borders
 from grokkit.errors import check_int, refuse
-from grokkit.experiments.signals import SIGNALS
+from grokkit.experiments.signals import RANKED, SIGNALS
 from grokkit.runtime.history import specs_of
 from grokkit.viz.style import (
     INK,
@@ -202,20 +203,23 @@ def signals_of_a_run(one: "xr.Dataset", share: float = 0.5, lasting: bool = True
         draw_curves(above, one, "train_accuracy", "mirrored_accuracy", "unmirrored_accuracy")
         above.set(ylim=(-0.03, 1.05), ylabel="share right")
         above.legend(loc="center left", fontsize=8)
+        keys = []
         for name, signal in SIGNALS.items():
             values = signal.of(one)
             change = measure_transition(epochs, values, start)
             look = {"linewidth": 1.6, **SIGNAL_LOOKS[name]}
             marker = look.pop("marker")
             below.plot(epochs[after], change.share(values[after]), label=name, **look)
+            mark = {"marker": marker, "markersize": 8, "markeredgecolor": INK}
+            owner = f" ({signal.account})" if name in RANKED else ""
+            keys.append(Line2D([], [], label=name + owner, **look, **mark))
             when = half_rise_epoch(epochs, values, change, share, lasting)
             if not np.isnan(when):
                 height = change.share(values[epochs == when])[0]
-                mark = {"marker": marker, "markersize": 8, "markeredgecolor": INK, "zorder": 4}
-                below.plot(when, height, color=look["color"], **mark)
+                below.plot(when, height, color=look["color"], **mark, zorder=4)
         below.axhline(share, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
         below.set(ylim=(-0.55, 1.55), ylabel="share of its whole change")
-        below.legend(loc="upper left", ncols=2, fontsize=8)
+        below.legend(handles=keys, loc="upper left", ncols=2, fontsize=8)
         epoch_axis(below, start, float(epochs[-1]), "log")
         below.set_xlim(0.8 * start, epochs[-1])
         below.set_xlabel("epoch (log scale)")
