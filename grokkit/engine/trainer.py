@@ -12,10 +12,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grokkit.engine import feature_probes, probes
+from grokkit.engine import circuit_probes, feature_probes, probes
 from grokkit.engine.analytic_step import AnalyticStep
 from grokkit.engine.autograd_step import AutogradStep, StepOutput
 from grokkit.engine.capture import Replay
+from grokkit.engine.circuit_probes import CircuitProbes
 from grokkit.engine.controls import MLPSphere, QKPenalty
 from grokkit.engine.feature_probes import FeatureProbes
 from grokkit.engine.group import GroupTrainer
@@ -78,7 +79,11 @@ class Trainer(GroupTrainer):
             "n_test": [len(one.test) for one in data],
         }
         self.axes: Mapping[str, tuple[str, ...]] = {**probes.DIMS, **feature_probes.DIMS}
-        self.meaning: Mapping[str, str] = {**probes.MEANING, **feature_probes.MEANING}
+        self.meaning: Mapping[str, str] = {
+            **probes.MEANING,
+            **feature_probes.MEANING,
+            **circuit_probes.MEANING,
+        }
         self.labels: Mapping[str, list[str]] = {**feature_probes.LABELS, "extra": list(shape.extra)}
         layout = Layout.of(spec.model, shape.n_tokens, shape.max_length, shape.n_classes)
         seeds = [one.seed for one in specs]
@@ -111,6 +116,9 @@ class Trainer(GroupTrainer):
             p = getattr(spec.task, "p", None)
             self.feature_probes = FeatureProbes(self.probes.train_model, self.weights, p)
         self.update_probes = UpdateProbes(self.weights, self.optimizer) if spec.updates else None
+        self.circuit_probes = None
+        if spec.circuits:  # here the weights are still the initial ones
+            self.circuit_probes = CircuitProbes(spec.model, self.train, test, self.weights)
         self._final: dict[int, Tensor] = {}
         # The first epoch at which a run's loss was not finite; kept on the device, so that
         # looking at it every epoch costs no synchronisation.
@@ -144,7 +152,9 @@ class Trainer(GroupTrainer):
         if not recording:
             return {}
         record = self.probes(output, self.feature_probes)
-        return record if self.update_probes is None else record | self.update_probes()
+        for more in (self.update_probes, self.circuit_probes):
+            record |= {} if more is None else more()
+        return record
 
     def _differentiate(self, step: Step, record: bool = False) -> StepOutput:
         """Fill the gradient of the whole objective at these weights."""
