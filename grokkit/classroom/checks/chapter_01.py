@@ -1,17 +1,17 @@
 """Checks of the exercises on chapter 01: sparse tasks, their oracle, KL to it, mirror images."""
 
 import math
+from functools import partial
 from itertools import product
 
 import torch
 
-from grokkit.classroom.checks.exercise import Ask, Exercise, Function, but, each
-from grokkit.classroom.checks.expect import any_of, numbers, require
+from grokkit.classroom.checks.exercise import Ask, Exercise, Function, each
+from grokkit.classroom.checks.expect import any_of, as_floats, require
 
 # --- 1.1 the oracle -----------------------------------------------------------------------
 
 ex_1_1 = Exercise(
-    "ex_1_1",
     Function(
         "oracle_attention",
         right=lambda m: m / m.sum(dim=1, keepdim=True),
@@ -57,7 +57,6 @@ def kl(attention, informative, ratio=None, weight=None):
 
 
 ex_1_2 = Exercise(
-    "ex_1_2",
     Function(
         "kl_to_oracle",
         right=kl,
@@ -74,13 +73,13 @@ ex_1_2 = Exercise(
             ),
         },
         mistakes={
-            "The terms are summed but not weighted with 1/k.": but(kl, weight=1),
+            "The terms are summed but not weighted with 1/k.": partial(kl, weight=1),
             "The ratio is upside down: it is oracle over attention.": lambda a, m: -kl(a, m),
             "This is KL(alpha || alpha*), weighted by the attention: the two are not the same.": (
                 lambda a, m: (a[m] * (a[m] * m.sum()).log()).sum()
             ),
             "The oracle 1/k is missing in the ratio.": any_of(
-                but(kl, ratio=1), but(kl, ratio=1, weight=1)
+                partial(kl, ratio=1), partial(kl, ratio=1, weight=1)
             ),
             "It is summed before the logarithm; KL has a logarithm for each position.": any_of(
                 lambda a, m: (1 / (a[m] * m.sum())).mean().log(),
@@ -91,7 +90,7 @@ ex_1_2 = Exercise(
                 -(a * m.sum()).log().sum() / m.sum()
             ),
             "k is the number of true entries: count them.": any_of(
-                *(but(kl, ratio=one, weight=other) for one, other in ((2, 2), (2, 0), (0, 2))),
+                *(partial(kl, ratio=one, weight=other) for one, other in ((2, 2), (2, 0), (0, 2))),
                 lambda a, m: kl(a, m, len(a), len(a)),
             ),
         },
@@ -113,7 +112,6 @@ def mirror_rate(train, test, hit=lambda train, a, b: (b, a) in train):
 
 
 ex_1_3 = Exercise(
-    "ex_1_3",
     Function(
         "mirror_rate",
         right=mirror_rate,
@@ -144,15 +142,15 @@ ex_1_3 = Exercise(
             ),
             "A pair of two equal numbers is asked as well, and was not trained on.": any_of(
                 lambda s, t: mirror_rate(s, t) * len(t) / len([p for p in t if p[0] != p[1]]),
-                but(mirror_rate, hit=lambda train, a, b: (b, a) in train or a == b),
+                partial(mirror_rate, hit=lambda train, a, b: (b, a) in train or a == b),
             ),
-            "No pair was found: compare (b, a), not (a, b), with the train pairs.": but(
+            "No pair was found: compare (b, a), not (a, b), with the train pairs.": partial(
                 mirror_rate, hit=lambda train, a, b: (a, b) in train
             ),
             "Both numbers must stand in one train pair; an equal sum is not enough.": any_of(
-                but(mirror_rate, hit=lambda train, a, b: a + b in map(sum, train)),
-                but(mirror_rate, hit=lambda train, a, b: a * b in map(math.prod, train)),
-                but(mirror_rate, hit=lambda train, a, b: {a, b} <= {*sum(train, ())}),
+                partial(mirror_rate, hit=lambda train, a, b: a + b in map(sum, train)),
+                partial(mirror_rate, hit=lambda train, a, b: a * b in map(math.prod, train)),
+                partial(mirror_rate, hit=lambda train, a, b: {a, b} <= {*sum(train, ())}),
             ),
         },
     ),
@@ -185,7 +183,6 @@ def table(answer, *alphabets):
 
 
 ex_1_4 = Exercise(
-    "ex_1_4",
     Function(
         "informative_positions",
         right=informative,
@@ -211,7 +208,7 @@ ex_1_4 = Exercise(
                 lambda x, y: [j for j in range(x.shape[1]) if len(x[:, j].unique()) > 1],
                 lambda x, y: list(range(x.shape[1])),
             ),
-            "A position is asked to change every answer; one pair is enough.": but(
+            "A position is asked to change every answer; one pair is enough.": partial(
                 informative, enough=all
             ),
             "A mask came back; the question is for the positions, as a list.": lambda x, y: [
@@ -234,7 +231,7 @@ ex_1_4 = Exercise(
 def is_fair(given, p, size):
     """Whether it is closed under mirroring and shows every number and every sum."""
     everything = {*range(p)}
-    array = numbers(given, (size, 2), f"A list of {size} pairs (a, b) is asked for.")
+    array = as_floats(given, (size, 2), f"A list of {size} pairs (a, b) is asked for.")
     pairs = {(int(a), int(b)) for a, b in array}
     shown, sums = {number for one in pairs for number in one}, {sum(one) % p for one in pairs}
     cause = f"The pairs are to be different, and of the numbers 0..{p - 1}."
@@ -249,7 +246,6 @@ def is_fair(given, p, size):
 
 
 ex_1_5 = Exercise(
-    "ex_1_5",
     Function(
         "fair_split",
         judge=is_fair,

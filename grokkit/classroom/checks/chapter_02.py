@@ -1,11 +1,12 @@
 """Checks of the exercises on chapter 02: evidence, the table of scores, what KL is made of."""
 
 import math
+from functools import partial
 
 import torch
 
 from grokkit.classroom.checks.common import distribution, parts
-from grokkit.classroom.checks.exercise import Ask, Exercise, Function, Value, but, each, mistaken
+from grokkit.classroom.checks.exercise import Ask, Exercise, Function, Value, each, mistaken
 from grokkit.classroom.checks.expect import any_of, require
 
 # --- 2.1 a piece of evidence --------------------------------------------------------------
@@ -16,7 +17,6 @@ def evidence(share, b, rest=lambda share: 1 - share):
 
 
 ex_2_1 = Exercise(
-    "ex_2_1",
     Function(
         "after_evidence",
         right=evidence,
@@ -33,7 +33,7 @@ ex_2_1 = Exercise(
         },
         mistakes={
             "The odds came back; odds o are a share of o / (1 + o).": lambda s, b: s * b / (1 - s),
-            "The evidence of all other positions together is 1 - share, not 1.": but(
+            "The evidence of all other positions together is 1 - share, not 1.": partial(
                 evidence, rest=lambda share: 1
             ),
             "The factor is the evidence's already: no exponential, no logarithm.": any_of(
@@ -72,7 +72,6 @@ def sequences(d, rows=((0, 1, 4), (2, 0, 4), (2, 2, 4), (0, 2, 4)), vocabulary=5
 
 
 ex_2_2 = Exercise(
-    "ex_2_2",
     Function(
         "table_from_attention",
         right=table_of,
@@ -139,7 +138,6 @@ def only_uneven(d):
 
 
 ex_2_3 = Exercise(
-    "ex_2_3",
     Function(
         "split_kl",
         right=split,
@@ -215,7 +213,6 @@ def beyond_tables(impossible):
 
 
 ex_2_4 = Exercise(
-    "ex_2_4",
     Function(
         "a_table_gives",
         right=a_table_gives,
@@ -269,7 +266,6 @@ def look_where_they_differ(two_tables):
 
 
 ex_2_5 = Exercise(
-    "ex_2_5",
     Value(
         "two_tables",
         {"the first position is looked at where the two tokens differ": look_where_they_differ},

@@ -8,7 +8,7 @@ import torch
 from grokkit import theory
 from grokkit.classroom.checks.common import MATRIX_NORMS, distribution, parts, spectral
 from grokkit.classroom.checks.exercise import Ask, Exercise, Function, each, mistaken
-from grokkit.classroom.checks.expect import any_of, as_array, numbers, require
+from grokkit.classroom.checks.expect import any_of, as_array, as_floats, require
 
 # --- 3.1 exchange one token ---------------------------------------------------------------
 
@@ -26,7 +26,6 @@ def after(h, a, v, b, w, rest=lambda h, a, v: (h - a * v) / (1 - a), left=lambda
 
 
 ex_3_1 = Exercise(
-    "ex_3_1",
     Function(
         "exchange",
         right=after,
@@ -103,7 +102,6 @@ def meets(given, gamma, xi):
 
 
 ex_3_2 = Exercise(
-    "ex_3_2",
     Function(
         "meet",
         judge=meets,
@@ -141,7 +139,6 @@ def is_false_alarm(given, k, length, gamma):
 
 
 ex_3_3 = Exercise(
-    "ex_3_3",
     Function(
         "most_kl",
         right=lambda k, gamma: -math.log(k * gamma),
@@ -229,7 +226,6 @@ def among(table, tokens, position):
 ROWS = torch.tensor([[0, 0, 3], [0, 1, 3], [2, 1, 3], [1, 2, 3], [1, 1, 3], [1, 1, 3]])
 
 ex_3_4 = Exercise(
-    "ex_3_4",
     Function(
         "gamma_of",
         right=gamma_of,
@@ -307,7 +303,7 @@ ex_3_4 = Exercise(
 def looks_seldom(given, k, length, gamma, tiny):
     """Whether (27) holds for every pair that differs in an informative bit, and B_gamma fails."""
     asked = f"A table of scores of shape {[length + 1, 3]} is asked for."
-    table = torch.from_numpy(numbers(given, [length + 1, 3], asked))
+    table = torch.from_numpy(as_floats(given, [length + 1, 3], asked))
     require(table.isfinite().all(), "A score is no finite number.", given)
     bits = torch.cartesian_prod(*[torch.arange(2)] * length).view(*[2] * length, length)
     tokens = torch.nn.functional.pad(bits, (0, 1), value=2)
@@ -321,7 +317,6 @@ def looks_seldom(given, k, length, gamma, tiny):
 
 
 ex_3_5 = Exercise(
-    "ex_3_5",
     Function(
         "seldom_looks",
         judge=looks_seldom,

@@ -31,7 +31,6 @@ def power(loss, gradient, accuracy, fit=least_squares, known=lambda accuracy: ac
 
 
 ex_4_1 = Exercise(
-    "ex_4_1",
     Function(
         "power_of_loss",
         right=power,
@@ -90,7 +89,6 @@ def some_logits(d, scale=1.0, winner=0.0):
 
 
 ex_4_2 = Exercise(
-    "ex_4_2",
     Function(
         "exact_cross_entropy",
         right=lambda z, y: theory.cross_entropy(z.double().numpy(), y.numpy()),
@@ -160,7 +158,6 @@ def a_sequence(d, loss):
 
 
 ex_4_3 = Exercise(
-    "ex_4_3",
     Function(
         "score_gradient",
         right=lambda a, v, g: a * (offset(a, v) @ g),
@@ -252,7 +249,6 @@ def deaf(name, tiny=None):
 
 
 ex_4_4 = Exercise(
-    "ex_4_4",
     Value("no_error", {"an answer without error is deaf": deaf("no_error", "the error")}),
     Value("no_passing", {"so is a W without size": deaf("no_passing", "what is passed on")}),
     Value("no_reach", {"so is a position without attention": deaf("no_reach", "the reach")}),
@@ -286,7 +282,6 @@ def reaches_both(given, loss, classes):
 
 
 ex_4_5 = Exercise(
-    "ex_4_5",
     Function(
         "error_ends",
         right=ends,

@@ -1,14 +1,15 @@
 """Checks of the exercises on chapter 05: decay alone, a norm held, growth, waits predicted."""
 
 import math
+from functools import partial
 
 import numpy as np
 import torch
 
 from grokkit import theory
 from grokkit.classroom.checks.common import JOINT_NORMS, joint
-from grokkit.classroom.checks.exercise import Ask, Exercise, Function, but, each, mistaken
-from grokkit.classroom.checks.expect import any_of, numbers, require
+from grokkit.classroom.checks.exercise import Ask, Exercise, Function, each, mistaken
+from grokkit.classroom.checks.expect import any_of, as_floats, require
 
 # --- 5.1 if decay were alone --------------------------------------------------------------
 
@@ -32,7 +33,6 @@ def steps(n, r, eta, w, rounded=math.ceil, least=0):
 
 
 ex_5_1 = Exercise(
-    "ex_5_1",
     Function(
         "steps_of_pure_decay",
         right=exact_steps,
@@ -112,7 +112,6 @@ def some_weights(d, share, scale=1.0):
 ZERO = {"W_V": torch.ones(1, 2), "W_1": torch.zeros(2, 3), "b_1": torch.zeros(2)}
 
 ex_5_2 = Exercise(
-    "ex_5_2",
     Function(
         "hold_norm",
         right=hold,
@@ -161,7 +160,7 @@ ex_5_2 = Exercise(
 def grows(given, matrix, eta, w):
     """Whether a step makes the norm larger, and is hardly longer than it has to be."""
     asked = f"U has the shape of W, {tuple(matrix.shape)}."
-    matrix, update = matrix.double(), torch.from_numpy(numbers(given, matrix.shape, asked))
+    matrix, update = matrix.double(), torch.from_numpy(as_floats(given, matrix.shape, asked))
     before, after = matrix.norm(), ((1 - eta * w) * matrix - eta * update).norm()
     length, least = update.norm(), w * before
     cosine = (matrix * update).sum() / (before * length).clamp_min(1e-30)
@@ -178,7 +177,6 @@ def grows(given, matrix, eta, w):
 
 
 ex_5_3 = Exercise(
-    "ex_5_3",
     Function(
         "growing_step",
         judge=grows,
@@ -218,7 +216,6 @@ def first(norms, r, there=lambda n, r: n <= r):
 
 
 ex_5_4 = Exercise(
-    "ex_5_4",
     Function(
         "predict",
         right=prediction,
@@ -271,7 +268,9 @@ ex_5_4 = Exercise(
             ],
         },
         mistakes={
-            "It is there already where it *equals* r_max.": but(first, there=lambda n, r: n < r),
+            "It is there already where it *equals* r_max.": partial(
+                first, there=lambda n, r: n < r
+            ),
             "This is the last step at which it is there; take the first.": lambda norms, r: max(
                 (t for t, n in enumerate(norms) if n <= r), default=math.inf
             ),
@@ -296,7 +295,7 @@ def turns(given, matrix, eta, w, longest):
     now = start = matrix.double()
     for number, step in enumerate(steps, 1):
         asked = f"Step {number} has not the shape of W."
-        update = torch.from_numpy(numbers(step, matrix.shape, asked))
+        update = torch.from_numpy(as_floats(step, matrix.shape, asked))
         cause = f"Step {number} is longer than B. Turn by less in each step, and take more steps."
         require(
             update.norm() <= longest * (1 + 1e-4), cause, update.norm(), f"{longest:.4g} or less"
@@ -320,7 +319,6 @@ def to_turn(d, shape, eta, w, more):
 
 
 ex_5_5 = Exercise(
-    "ex_5_5",
     Function(
         "turning_steps",
         judge=turns,

@@ -12,7 +12,7 @@ from grokkit.classroom.checks.common import (
     tensors,
 )
 from grokkit.classroom.checks.exercise import Ask, Exercise, Function, each, mistaken
-from grokkit.classroom.checks.expect import any_of, expect, numbers, require
+from grokkit.classroom.checks.expect import any_of, as_floats, expect, require
 from grokkit.theory import pl_constant_claimed
 
 # --- 6.1 the pull on a score --------------------------------------------------------------
@@ -30,7 +30,6 @@ def batch(d, n, k=2):
 
 
 ex_6_1 = Exercise(
-    "ex_6_1",
     Function(
         "pull_of_kl",
         right=pull,
@@ -130,7 +129,6 @@ def lasts(given, *calls):
 ZERO = {"W_Q": torch.zeros(2, 3), "W_K": torch.zeros(1, 1)}
 
 ex_6_2 = Exercise(
-    "ex_6_2",
     Function(
         "noise_for",
         cases={
@@ -208,7 +206,6 @@ def breaks_far(given, oracle):
 
 
 ex_6_3 = Exercise(
-    "ex_6_3",
     Function(
         "near",
         judge=breaks_near,
@@ -268,7 +265,6 @@ def arms(d, scatter=120.0):
 
 
 ex_6_4 = Exercise(
-    "ex_6_4",
     Function(
         "late_power",
         right=late,
@@ -327,7 +323,7 @@ ex_6_4 = Exercise(
 
 
 def is_blind(given, pull):
-    made = torch.from_numpy(numbers(given, pull.shape, "It is to have the shape of the pull."))
+    made = torch.from_numpy(as_floats(given, pull.shape, "It is to have the shape of the pull."))
     length, total, along = pull.norm(dim=1), made.sum(dim=1), (made * pull).sum(dim=1)
     small = 1e-4 * float(length.max())
     require(made.isfinite().all(), "There is a nan in it: is a row of 0 divided by 0?", given)
@@ -340,7 +336,6 @@ def is_blind(given, pull):
 
 
 ex_6_5 = Exercise(
-    "ex_6_5",
     Function(
         "blind_pull",
         judge=is_blind,

@@ -38,7 +38,6 @@ def different(d):
 TIED = torch.tensor([[0.0, 0.5, 0.0, -0.5, 0.0], [0.0, 0.0, 0.5, -2.0, 0.5]])
 
 ex_7_1 = Exercise(
-    "ex_7_1",
     Function(
         "keep_largest",
         judge=keeps_its_word,
@@ -97,7 +96,6 @@ def is_shuffled(given, kept, seed):
 
 
 ex_7_2 = Exercise(
-    "ex_7_2",
     Function(
         "rewind",
         right=masked,
@@ -173,7 +171,6 @@ def situation(d, share):
 
 
 ex_7_3 = Exercise(
-    "ex_7_3",
     Function(
         "masked_step",
         right=step,
@@ -273,7 +270,6 @@ def network(d, scale=1.0):
 UNEVEN = torch.tensor([[0.1, 5.0], [0.2, -7.0]]), torch.ones(2), torch.ones(2, 3)
 
 ex_7_4 = Exercise(
-    "ex_7_4",
     Function(
         "same_network",
         judge=is_smallest,
@@ -306,7 +302,6 @@ def is_in_order(given, first, bias, second, order):
 
 
 ex_7_5 = Exercise(
-    "ex_7_5",
     Function(
         "pruned_in_this_order",
         judge=is_in_order,

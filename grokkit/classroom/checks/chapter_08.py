@@ -3,7 +3,7 @@
 import torch
 
 from grokkit.classroom.checks.exercise import Ask, Exercise, Function, each, mistaken
-from grokkit.classroom.checks.expect import any_of, as_array, expect, numbers, require
+from grokkit.classroom.checks.expect import any_of, as_array, as_floats, expect, require
 
 # --- 8.1 sharp, and nothing else ----------------------------------------------------------
 
@@ -21,7 +21,6 @@ def entropy(alpha):
 
 
 ex_8_1 = Exercise(
-    "ex_8_1",
     Function(
         "pull_of_entropy",
         right=entropy_pull,
@@ -80,7 +79,6 @@ def heads(d, gamma):
 EXACT = torch.tensor([[[0.25, 0.25], [0.75, 0.75]], *[[[0.25, 0.0], [0.75, 1.0]]] * 2])
 
 ex_8_2 = Exercise(
-    "ex_8_2",
     Function(
         "mean_and_share",
         right=mean_and_share,
@@ -141,7 +139,6 @@ def cancel(given, shares, separation):
 
 
 ex_8_3 = Exercise(
-    "ex_8_3",
     Function(
         "cancelling_values",
         judge=cancel,
@@ -170,7 +167,7 @@ ex_8_3 = Exercise(
 def as_pull(given, attention):
     """The learner's gradient in float64."""
     asked = f"A number for each of the {len(attention)} scores is asked for."
-    made = torch.from_numpy(numbers(given, attention.shape, asked))
+    made = torch.from_numpy(as_floats(given, attention.shape, asked))
     require(made.isfinite().all(), "There is a nan or an infinity in it.", given)
     return made
 
@@ -229,7 +226,6 @@ def starving(share):
 
 
 ex_8_4 = Exercise(
-    "ex_8_4",
     Function(
         "my_pull",
         cases={
@@ -264,7 +260,7 @@ ex_8_4 = Exercise(
 
 def take_turns(given, k, length, tiny):
     asked = f"Attention of shape [{k} sequences, {length} positions, {k} heads] is asked for."
-    alpha = torch.from_numpy(numbers(given, [k, length, k], asked))
+    alpha = torch.from_numpy(as_floats(given, [k, length, k], asked))
     shares = (
         "Each head's attention sums to 1 over the positions of a sequence, and none is below 0."
     )
@@ -282,7 +278,6 @@ def take_turns(given, k, length, tiny):
 
 
 ex_8_5 = Exercise(
-    "ex_8_5",
     Function(
         "taking_turns",
         judge=take_turns,

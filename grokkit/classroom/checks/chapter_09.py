@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from grokkit.classroom.checks.exercise import Ask, Exercise, Function, each
-from grokkit.classroom.checks.expect import any_of, numbers, require
+from grokkit.classroom.checks.expect import any_of, as_floats, require
 from grokkit.diagnostics import embedding_power, key_frequencies, sum_power
 
 # --- 9.1 the spectrum ---------------------------------------------------------------------
@@ -29,7 +29,6 @@ def cosine_only(embedding, first=1.0):
 
 
 ex_9_1 = Exercise(
-    "ex_9_1",
     Function(
         "spectrum",
         right=power,
@@ -92,7 +91,6 @@ def some_trained(d, p, key):
 
 
 ex_9_2 = Exercise(
-    "ex_9_2",
     Function(
         "key_waves",
         right=waves,
@@ -153,7 +151,7 @@ def adder(p, frequencies):
 
 def is_disguised(given, table, k):
     shape = tuple(table.shape)
-    made = torch.from_numpy(numbers(given, shape, f"A table of shape {shape} is asked for."))
+    made = torch.from_numpy(as_floats(given, shape, f"A table of shape {shape} is asked for."))
     same = torch.allclose(made.log_softmax(dim=2), table.log_softmax(dim=2), atol=1e-4)
     require(same, "The softmax has changed. Add the same number to all classes of a pair.")
     # Without the centring of `logit_table`, which would see through a disguise.
@@ -163,7 +161,6 @@ def is_disguised(given, table, k):
 
 
 ex_9_3 = Exercise(
-    "ex_9_3",
     Function(
         "in_disguise",
         judge=is_disguised,
@@ -222,7 +219,6 @@ def shared(sets, n):
 POWER = np.array([50.0, 4.0, 1.0, 10.0, 5.0])
 
 ex_9_4 = Exercise(
-    "ex_9_4",
     Function(
         "key_set",
         right=key_set,
@@ -272,7 +268,7 @@ def lead(p, frequencies):
 
 def are_the_best(given, p, m):
     asked = f"{m} different whole numbers from 1 to {p // 2} are asked for."
-    chosen = numbers(given, [m], asked).tolist()
+    chosen = as_floats(given, [m], asked).tolist()
     require(len({*chosen} & {*range(1, p // 2 + 1)}) == m, asked, given)
     found, most = lead(p, chosen), max(lead(p, k) for k in combinations(range(1, p // 2 + 1), m))
     cause = "Other frequencies have a larger lead: try them all, or all with 1 among them."
@@ -280,7 +276,6 @@ def are_the_best(given, p, m):
 
 
 ex_9_5 = Exercise(
-    "ex_9_5",
     Function(
         "lead",
         right=lead,

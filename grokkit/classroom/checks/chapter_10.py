@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from grokkit.classroom.checks.exercise import Ask, Exercise, Function, each
-from grokkit.classroom.checks.expect import alike, any_of, numbers, require
+from grokkit.classroom.checks.expect import alike, any_of, as_floats, require
 from grokkit.engine import RunSpec, presets
 
 LIVE = presets["live"]
@@ -30,7 +30,6 @@ def known(case, cause):
 
 
 ex_10_1 = Exercise(
-    "ex_10_1",
     Function(
         "came_sooner",
         right=sooner,
@@ -89,7 +88,6 @@ def one_of_the_words(got, parts):
 
 
 ex_10_2 = Exercise(
-    "ex_10_2",
     Function(
         "verdict",
         right=verdict,
@@ -178,7 +176,6 @@ def is_the_experiment(given, base, strength, seeds):
 
 
 ex_10_3 = Exercise(
-    "ex_10_3",
     Function(
         "experiment",
         judge=is_the_experiment,
@@ -225,7 +222,6 @@ def no_simulation(got, looks, share):
 
 
 ex_10_4 = Exercise(
-    "ex_10_4",
     Function(
         "chance_of_a_yes",
         right=chance,
@@ -281,7 +277,7 @@ ex_10_4 = Exercise(
 
 
 def keeps_its_word(given, looks, luck):
-    needed = numbers(given, [len(looks)], f"A list of {len(looks)} whole numbers is asked for.")
+    needed = as_floats(given, [len(looks)], f"A list of {len(looks)} whole numbers is asked for.")
     by_luck, by_effect = (found_by(looks, list(needed), share) for share in (0.5, 0.9))
     singly = max(found_by([n], [one], 0.5)[0] for n, one in zip(looks, needed, strict=True))
     cause = "Each look keeps to it, and all together do not. What a look has spent is spent."
@@ -295,7 +291,6 @@ def keeps_its_word(given, looks, luck):
 
 
 ex_10_5 = Exercise(
-    "ex_10_5",
     Function(
         "needed_at",
         judge=keeps_its_word,

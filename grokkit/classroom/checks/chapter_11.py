@@ -3,7 +3,7 @@
 import numpy as np
 
 from grokkit.classroom.checks.exercise import Ask, Exercise, Function, each
-from grokkit.classroom.checks.expect import any_of, numbers, require
+from grokkit.classroom.checks.expect import any_of, as_floats, require
 
 
 def array(tensor):
@@ -37,7 +37,6 @@ READS = {
 }
 
 ex_11_1 = Exercise(
-    "ex_11_1",
     Function(
         "layer_norm",
         right=normed,
@@ -98,7 +97,6 @@ def rank(h, power=2):
 
 
 ex_11_2 = Exercise(
-    "ex_11_2",
     Function(
         "map_entropy",
         right=lambda a: entropy(a.mean(axis=1)).mean(),
@@ -162,7 +160,6 @@ def moved(optimizer, *residuals):
 
 
 ex_11_3 = Exercise(
-    "ex_11_3",
     Function(
         "logit_step",
         right=step,
@@ -223,7 +220,7 @@ def ranks(epochs):
 
 def as_epochs(given, like):
     asked = f"Return a table of {like.shape[0]} placements and {like.shape[1]} seeds."
-    table = numbers(given, like.shape, asked)
+    table = as_floats(given, like.shape, asked)
     require(
         (table > 0).all() and np.isfinite(table).all(), "Epochs are above 0, all finite.", given
     )
@@ -255,7 +252,6 @@ GROKS = (
 )
 
 ex_11_4 = Exercise(
-    "ex_11_4",
     Function(
         "seeds_ahead",
         right=ahead,
@@ -298,7 +294,7 @@ def room(attention):
 
 def is_furthest(given, heads, spread, length):
     asked = f"Attention of shape [{heads} heads, {length} positions] is asked for."
-    attention = numbers(given, [heads, length], asked)
+    attention = as_floats(given, [heads, length], asked)
     even = np.sort(attention, axis=1)[:, ::-1] - (np.arange(length) < spread) / spread
     asked = f"Each head is to have {1 / spread:.4g} at {spread} of the positions, and 0 elsewhere."
     require(np.abs(even).max() < 1e-6, asked, given)
@@ -308,7 +304,6 @@ def is_furthest(given, heads, spread, length):
 
 
 ex_11_5 = Exercise(
-    "ex_11_5",
     Function(
         "room",
         right=room,

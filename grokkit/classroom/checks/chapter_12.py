@@ -36,7 +36,6 @@ def circle(p, k, radius=1.0):
 
 
 ex_12_1 = Exercise(
-    "ex_12_1",
     Function(
         "med",
         right=med,
@@ -106,7 +105,6 @@ HOLE = torch.tensor([[0, 1], [2, 3], [0, 3], [0, 0], [1, 4], [0, 2], [1, 0]])
 TRAIN = torch.tensor([[3, 0], [4, 2], [4, 1], [2, 3], [0, 3], [2, 4], [5, 5]])
 
 ex_12_2 = Exercise(
-    "ex_12_2",
     Function(
         "half_answered",
         right=lambda hole, train: among(hole.flip(1), train),
@@ -195,7 +193,6 @@ def is_even_and_high(given, p):
 
 
 ex_12_3 = Exercise(
-    "ex_12_3",
     Function(
         "low_and_meaningless",
         judge=is_low,
@@ -230,7 +227,6 @@ def near_circle(d, p, k, more=0.0):
 
 
 ex_12_4 = Exercise(
-    "ex_12_4",
     Function(
         "log_walk",
         right=logarithm_order,
@@ -303,7 +299,6 @@ def is_nearer_without_order(given, embedding):
 
 
 ex_12_5 = Exercise(
-    "ex_12_5",
     Function(
         "nearer_without_order",
         judge=is_nearer_without_order,

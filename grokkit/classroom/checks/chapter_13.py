@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 
 from grokkit.classroom.checks.exercise import Ask, Exercise, Function, each
-from grokkit.classroom.checks.expect import any_of, numbers, require
+from grokkit.classroom.checks.expect import any_of, as_floats, require
 from grokkit.diagnostics import half_rise_epoch, kendall_w, measure_transition, midranks
 
 # --- 13.1 when does it happen? ------------------------------------------------------------
@@ -27,7 +27,6 @@ def moving(cause, *values, since=100):
 RISING = (8.0, 0.0, 1.0, 3.0, 6.0, 8.0, 9.0, 12.0)
 
 ex_13_1 = Exercise(
-    "ex_13_1",
     Function(
         "half_way",
         right=dated,
@@ -65,7 +64,6 @@ TIES = np.array([[200.0, 100, 200, 300, 200], [100.0, 100, 50, 400, 500]])
 LATE = np.array([[math.nan, 100, math.nan, 300]])
 
 ex_13_2 = Exercise(
-    "ex_13_2",
     Function(
         "rank_signals",
         right=midranks,
@@ -119,7 +117,6 @@ RANKS = (
 )
 
 ex_13_3 = Exercise(
-    "ex_13_3",
     Function(
         "agreement",
         right=lambda ranks: kendall_w(ranks).w,
@@ -172,7 +169,7 @@ LONG = np.array([0, 50, 100, 500, 1000, 2000, 2400, 4000])
 
 def is_impostor(given, epochs):
     asked = "The impostor is to be an array of numbers, one for each record."
-    values = numbers(given, epochs.shape, asked)
+    values = as_floats(given, epochs.shape, asked)
     require(np.isfinite(values).all(), asked, given)
     when = dated(epochs, values, 100)
     require(not math.isnan(when), "It ends where it was at epoch 100: a signal must go some way.")
@@ -200,7 +197,6 @@ def goes(cause, run, *control):
 
 
 ex_13_4 = Exercise(
-    "ex_13_4",
     Function(
         "impostor",
         judge=is_impostor,
@@ -271,7 +267,6 @@ LUCKS = [
 FIRST = "The first seed may show anything: only the others have to agree with it."
 
 ex_13_5 = Exercise(
-    "ex_13_5",
     Function(
         "seeds_for_an_order",
         right=least_seeds(order),

@@ -19,7 +19,6 @@ def scored(draws, y, pairs=lambda n: n * (n - 1), share=0.5, size=torch.abs):
 
 
 ex_14_1 = Exercise(
-    "ex_14_1",
     Function(
         "fair_crps",
         right=lambda draws, y: crps(draws.view(1, -1, 1), torch.full((1, 1, 1), y).to(draws)),
@@ -80,7 +79,6 @@ def exact(rest, factor, nugget):
 
 
 ex_14_2 = Exercise(
-    "ex_14_2",
     Function(
         "log_density",
         right=exact,
@@ -144,7 +142,6 @@ def empty_middle(impostor):
 
 
 ex_14_3 = Exercise(
-    "ex_14_3",
     Value(
         "impostor",
         {

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from grokkit.classroom.checks.exercise import Judge
-from grokkit.classroom.checks.expect import any_of, as_array, numbers, require
+from grokkit.classroom.checks.expect import any_of, as_array, as_floats, require
 
 # --- how an answer is read ----------------------------------------------------------------
 
@@ -30,7 +30,7 @@ def parts(given: Any, shapes: Sequence[Sequence[int]], asked: str) -> list[np.nd
     """
     several = list(given) if isinstance(given, tuple | list | torch.Tensor | np.ndarray) else []
     require(len(several) == len(shapes), asked, given)
-    made = [numbers(one, shape, asked) for one, shape in zip(several, shapes, strict=True)]
+    made = [as_floats(one, shape, asked) for one, shape in zip(several, shapes, strict=True)]
     require(all(np.isfinite(one).all() for one in made), "An entry is no finite number.", given)
     return made
 
@@ -67,7 +67,7 @@ def distribution(given: Any, length: int, least: float = 0.0) -> np.ndarray:
     Raises:
         Wrong: it is no distribution over so many positions.
     """
-    made = numbers(given, [length], f"An attention over {length} positions: a tensor [pos].")
+    made = as_floats(given, [length], f"An attention over {length} positions: a tensor [pos].")
     require(np.isfinite(made).all(), "A share is no finite number.", given)
     require(made.min() >= least * (1 - 1e-4), f"A share is below {least:g}.", given)
     require(abs(made.sum() - 1) < 1e-5, "Attention sums to 1.", given)

@@ -3,7 +3,6 @@
 A chapter's module declares its exercises like this::
 
     ex_1_1 = Exercise(
-        "ex_1_1",
         Function(
             "oracle_attention",
             right=lambda informative: informative / informative.sum(dim=1, keepdim=True),
@@ -84,28 +83,18 @@ def each(*inputs: Any, cause: str = "", **how: Any) -> list[Ask]:
     return [Ask(one, cause, **how) for one in inputs]
 
 
-def but(right: Callable[..., Any], **parts: Any) -> Callable[..., Any]:
-    """The right answer but for some of its parts: a mistake.
-
-    Args:
-        right: gives the right answer; its keyword arguments are the parts that it is made of.
-        parts: what stands in their places.
-    """
-    return partial(right, **parts)
-
-
 def mistaken(right: Callable[..., Any], **tables: Mapping[str, Any]) -> dict[str, Any]:
     """Mistakes made by putting each entry of a table into the place of one part.
 
     Args:
-        right: see :func:`but`.
+        right: gives the right answer; its keyword arguments are the parts that it is made of.
         tables: by the name of the part, what some put in its place, by the sentence that says so.
     """
     made: dict[str, Any] = {}
     for part, table in tables.items():
         for sentence, wrong in table.items():
             several = wrong if isinstance(wrong, AnyOf) else [wrong]
-            made[sentence] = AnyOf(but(right, **{part: one}) for one in several)
+            made[sentence] = AnyOf(partial(right, **{part: one}) for one in several)
     return made
 
 
@@ -149,16 +138,18 @@ class Exercise:
     """One exercise; called with a learner's answers, it says what to think of them.
 
     Args:
-        name: ``"ex_CHAPTER_NUMBER"``.
         parts: the answers that it asks for, in the order of the check cell.
         hints: from a nudge to nearly the answer, in the order in which they are given.
         afterword: a sentence for whoever has solved it.
+
+    Attributes:
+        name: ``"ex_CHAPTER_NUMBER"``, as its chapter's module calls it.
     """
 
     def __init__(
-        self, name: str, *parts: Function | Value, hints: tuple[str, ...], afterword: str = ""
+        self, *parts: Function | Value, hints: tuple[str, ...], afterword: str = ""
     ) -> None:
-        self.name = name
+        self.name = ""
         self.parts = parts
         self.hints = hints
         self.afterword = afterword
@@ -354,7 +345,7 @@ class _Asked:
         by them; otherwise what they returned is not of the kind that is asked for.
         """
         try:
-            with with_inputs(lambda: [v for _, v in self.latest.inputs] if self.calls else None):
+            with with_inputs(lambda: self.latest.inputs if self.calls else ()):
                 compare()
         except Wrong as wrong:
             return wrong
@@ -393,7 +384,9 @@ def _comparison(part: Function, ask: Ask, inputs: Any) -> Callable[[Any], None]:
             each = made if isinstance(made, AnyOf) else [made]
             before = mistakes.get(sentence, ())
             mistakes[sentence] = AnyOf([*before, *(_mistaken(one, inputs) for one in each)])
-        expect(got, want, cause=ask.cause, mistakes=mistakes, rtol=ask.rtol, atol=ask.atol)
+        right = part.right if ask.want is _OPEN else None
+        how = {"rtol": ask.rtol, "atol": ask.atol}
+        expect(got, want, cause=ask.cause, mistakes=mistakes, right=right, **how)
 
     return compare
 

@@ -2,19 +2,22 @@
 
 :func:`expect` holds an answer against the right one. Where they differ it looks for the
 mistake: first among the *mistakes* that the check lists with the answer each would give,
-then for what is common to all exercises (nothing returned, another shape or type, a
-transposition, a lost sign).
+then for what is common to all exercises (nothing returned, another shape or type, and the
+:mod:`~grokkit.classroom.checks.slips`).
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from decimal import Decimal
+from functools import partial
 from numbers import Real
 from typing import Any
 
 import numpy as np
 import torch
+
+from grokkit.classroom.checks.slips import Named, slip
 
 RTOL, ATOL = 1e-5, 1e-7
 """How far an answer may be off, relative and absolute: float32 passes, a slip does not."""
@@ -26,7 +29,7 @@ A difference of two numbers near 5 is 0 to within what float32 says of 5, and no
 
 NOTHING = "The function returned nothing: is there a `return` at its end?"
 
-_inputs: ContextVar[Callable[[], Any]] = ContextVar("_inputs", default=lambda: None)
+_inputs: ContextVar[Callable[[], Named]] = ContextVar("_inputs", default=lambda: ())
 
 
 class Wrong(Exception):
@@ -58,11 +61,11 @@ def any_of(*answers: Any) -> AnyOf:
 
 
 @contextmanager
-def with_inputs(inputs: Callable[[], Any]) -> Iterator[None]:
+def with_inputs(inputs: Callable[[], Named]) -> Iterator[None]:
     """Tell :func:`expect`, as long as this lasts, what the learner's code was given.
 
     Args:
-        inputs: gives the latest input, of any type; tolerances grow with its numbers.
+        inputs: gives the latest input, by name; tolerances grow with its numbers.
     """
     token = _inputs.set(inputs)
     try:
@@ -77,6 +80,7 @@ def expect(
     *,
     cause: str = "",
     mistakes: Mapping[str, Any] | None = None,
+    right: Callable[..., Any] | None = None,
     rtol: float = RTOL,
     atol: float | None = None,
 ) -> None:
@@ -93,6 +97,8 @@ def expect(
         mistakes: the answer that a known mistake gives, by the sentence that names it; several
             answers with :func:`any_of`. The first that the answer agrees with is taken for the
             cause.
+        right: gives the right answer for what the learner's code was given; from it follow the
+            slips that any exercise may see, see :mod:`~grokkit.classroom.checks.slips`.
         rtol: how far off numbers may be, relative to ``want``.
         atol: how far off they may be in any case; None for what float32 can hold of the largest
             number in ``want`` and in what the learner's code was given.
@@ -100,16 +106,20 @@ def expect(
     Raises:
         Wrong: they differ.
     """
+    inputs = _inputs.get()()
     if atol is None:
-        atol = max(ATOL, SIZE_TOL * max(_size(want), _size(_inputs.get()())))
+        atol = max(ATOL, SIZE_TOL * max(_size(want), _size([value for _, value in inputs])))
     if alike(got, want, rtol, atol):
         return
     for sentence, answer in (mistakes or {}).items():
         answers = answer if isinstance(answer, AnyOf) else (answer,)
         if any(alike(got, one, rtol, atol) for one in answers):
             raise Wrong(show(got), show(want), sentence, known=True)
-    said = _common_cause(got) or _shape_cause(got, want) or _slip(got, want, rtol, atol) or cause
-    raise Wrong(show(got), show(want), said, _difference(got, want, atol))
+    said, a, b = _common_cause(got) or _shape_cause(got, want), as_array(got), as_array(want)
+    if not said and a is not None and b is not None:
+        same = partial(alike, a, rtol=rtol, atol=atol)
+        said = slip(a, b, same, isinstance(want, tuple), right, inputs)
+    raise Wrong(show(got), show(want), said or cause, _difference(got, want, atol))
 
 
 def require(condition: Any, cause: str, got: Any = None, want: str = "") -> None:
@@ -175,7 +185,7 @@ def as_array(value: Any) -> np.ndarray | None:
     return array if array.dtype.kind in "biufc" else None
 
 
-def numbers(given: Any, shape: Sequence[int], asked: str) -> np.ndarray:
+def as_floats(given: Any, shape: Sequence[int], asked: str) -> np.ndarray:
     """An answer as an array in float64.
 
     Args:
@@ -358,40 +368,6 @@ def _advice(got: Any) -> str:
 
 
 # --- the same shape -----------------------------------------------------------------------
-
-_SLIPS: Mapping[str, Callable[[np.ndarray], Sequence[np.ndarray]]] = {
-    "The logarithm is to base 2; take the natural one.": lambda right: [right / np.log(2)],
-    "The logarithm is to base 10; take the natural one.": lambda right: [right / np.log(10)],
-    "This is a percentage; a share is a number from 0 to 1.": lambda right: (
-        [100 * right] if np.all((right >= 0) & (right <= 1)) else []
-    ),
-    "This is 1 minus what is asked for.": lambda right: (
-        [1 - right] if np.all((right > 0) & (right < 1)) else []
-    ),
-    "It is rounded; give all digits.": lambda right: (
-        [np.round(right), np.floor(right), np.ceil(right)] if np.all(abs(right) > 1) else []
-    ),
-}
-"""What is common to all exercises: the answer that a slip gives, from the right one."""
-
-
-def _slip(got: Any, want: Any, rtol: float, atol: float) -> str:
-    """What made this of the right answer, if it is a slip that any exercise may see."""
-    a, b = as_array(got), as_array(want)
-    if a is None or b is None or a.shape != b.shape or {a.dtype.kind, b.dtype.kind} & {*"bc"}:
-        return ""
-    if isinstance(want, tuple) and b.ndim == 1 and np.allclose(np.sort(a), np.sort(b), rtol, atol):
-        return "These are the right numbers in another order."
-    if b.dtype.kind in "iu" and np.any(a != np.round(a)):
-        for way, rounded in (("up", np.ceil), ("down", np.floor)):
-            if np.array_equal(rounded(a), b):
-                return f"A whole number is asked for: rounded {way} this one is right."
-    if b.dtype.kind != "f":
-        return ""
-    for sentence, slips in _SLIPS.items():
-        if any(np.allclose(a, slip, rtol, atol, equal_nan=True) for slip in slips(b)):
-            return sentence
-    return ""
 
 
 def _difference(got: Any, want: Any, atol: float) -> str:
