@@ -474,7 +474,7 @@ LIKE = {"a": torch.ones(2, 3), "b": torch.ones(2)}
         (lambda g: common.parts(g, [(2,), ()], "Two."), 1.0, "Two."),
         (lambda g: common.parts(g, [(2,), ()], "Two."), ([1, 2],), "Two."),
         (lambda g: common.parts(g, [(2,), ()], "Two."), ([1, 2], [1]), "Two."),
-        (lambda g: common.parts(g, [(2,), ()], "Two."), ([1, math.nan], 1), "no finite number"),
+        (lambda g: common.parts(g, [(2,), ()], "Two."), ([1, math.nan], 1), "a nan or an infinity"),
         (lambda g: common.distribution(g, 2), [1.0], "over 2 positions"),
         (lambda g: common.distribution(g, 2), [1.5, -0.5], "A share is below 0."),
         (lambda g: common.distribution(g, 2, 0.1), [0.95, 0.05], "A share is below 0.1."),

@@ -2,17 +2,15 @@
 
 A chapter's module declares its exercises like this::
 
-    ex_1_1 = Exercise(
-        Function(
-            "oracle_attention",
-            right=lambda informative: informative / informative.sum(dim=1, keepdim=True),
-            cases={
-                "each example is divided by its own k": Ask(lambda d: (d.mask(3, 5),)),
-            },
-            mistakes={
-                "The mask itself is no distribution yet: divide it by k.": lambda m: m.float(),
-            },
-        ),
+    ex_1_1 = Exercise.of(
+        "oracle_attention",
+        right=lambda informative: informative / informative.sum(dim=1, keepdim=True),
+        cases={
+            "each example is divided by its own k": Ask(lambda d: (d.mask(3, 5),)),
+        },
+        mistakes={
+            "The mask itself is no distribution yet: divide it by k.": lambda m: m.float(),
+        },
         hints=("Count the informative positions first.",),
     )
 
@@ -156,6 +154,13 @@ class Exercise:
         self._last: Result | None = None
         self._attempted = False
         self._hints_given = 0
+
+    @classmethod
+    def of(
+        cls, name: str, *, hints: tuple[str, ...], afterword: str = "", **function: Any
+    ) -> "Exercise":
+        """An exercise that asks for one function; what else is said is of :class:`Function`."""
+        return cls(Function(name, **function), hints=hints, afterword=afterword)
 
     def __repr__(self) -> str:
         return f"check.{self.name}: call it with your answer; .hint() helps"

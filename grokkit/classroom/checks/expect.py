@@ -115,9 +115,9 @@ def expect(
         answers = answer if isinstance(answer, AnyOf) else (answer,)
         if any(alike(got, one, rtol, atol) for one in answers):
             raise Wrong(show(got), show(want), sentence, known=True)
-    said, a, b = _common_cause(got) or _shape_cause(got, want), as_array(got), as_array(want)
+    said, a, b = _common_cause(got) or _shape_cause(got, want), _flat(got), _flat(want)
     if not said and a is not None and b is not None:
-        same = partial(alike, a, rtol=rtol, atol=atol)
+        same = partial(alike, got, rtol=rtol, atol=atol)
         said = slip(a, b, same, isinstance(want, tuple), right, inputs)
     raise Wrong(show(got), show(want), said or cause, _difference(got, want, atol))
 
@@ -186,7 +186,7 @@ def as_array(value: Any) -> np.ndarray | None:
 
 
 def as_floats(given: Any, shape: Sequence[int], asked: str) -> np.ndarray:
-    """An answer as an array in float64.
+    """An answer as an array of finite numbers in float64.
 
     Args:
         given: what the learner's code gave.
@@ -194,12 +194,14 @@ def as_floats(given: Any, shape: Sequence[int], asked: str) -> np.ndarray:
         asked: the sentence that says so.
 
     Raises:
-        Wrong: it is no numbers, or has another shape.
+        Wrong: it is no numbers, has another shape, or an entry is not finite.
     """
     array = as_array(given)
     fits = array is not None and array.shape == tuple(shape)
     require(fits, asked, given)
-    return np.asarray(array, dtype=np.float64)
+    made = np.asarray(array, dtype=np.float64)
+    require(np.isfinite(made).all(), "There is a nan or an infinity in it.", given)
+    return made
 
 
 def show(value: Any, most: int = 60) -> str:
@@ -220,6 +222,14 @@ def show(value: Any, most: int = 60) -> str:
         ends = [f"{number:.4g}" for number in (array.flat[0], array.flat[1], array.flat[-1])]
         return f"{ends[0]}, {ends[1]}, ..., {ends[2]}  (shape {array.shape})"
     return np.array2string(array, precision=4, separator=", ", floatmode="maxprec")
+
+
+def _flat(value: Any) -> np.ndarray | None:
+    """Numbers as an array, those of a dict one after another; None for what is no numbers."""
+    if not isinstance(value, Mapping):
+        return as_array(value)
+    arrays = [array.ravel() for array in map(as_array, value.values()) if array is not None]
+    return np.concatenate(arrays) if arrays and len(arrays) == len(value) else None
 
 
 def _size(value: Any) -> float:

@@ -10,7 +10,7 @@ import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import combinations, permutations
+from itertools import chain, combinations, permutations
 from typing import Any
 
 import numpy as np
@@ -50,8 +50,11 @@ def slip(
         said = _of_the_answer(found, wanted, ordered, same)
         if said or right is None or not _tells(wanted):
             return said
-        guesses = [*_with_other_inputs(right, inputs)]
-        guesses += _with_a_factor(wanted, inputs) if wanted.dtype.kind == "f" else []
+        guesses: Iterator[Guess] = iter(())
+        if wanted.dtype.kind == "f":
+            guesses = _with_a_factor(wanted, inputs)
+        if _tells(found):
+            guesses = chain(guesses, _with_other_inputs(right, inputs))
         return next((cause for cause, answer in guesses if same(answer)), "")
 
 
@@ -144,11 +147,12 @@ def _instead(name: str, value: Any) -> Iterator[Guess]:
         if isinstance(value, int):
             for off in (1, -1):
                 yield f"This is the answer for {name} {off:+}: is it off by one?", value + off
-            return
-        yield f"This is the answer for 1/{name}: is it on the wrong side of a fraction?", 1 / value
         yield f"This is the answer for the square of {name}.", value**2
         yield f"This is the answer for e^{name}: take {name} as it is.", math.exp(value)
-        yield f"This is the answer for log {name}: take {name} as it is.", math.log(value)
+        if value > 0:
+            upside_down = f"This is the answer for 1/{name}: is a fraction upside down?"
+            yield upside_down, 1 / value
+            yield f"This is the answer for log {name}: take {name} as it is.", math.log(value)
 
 
 def _with_other_axes(
