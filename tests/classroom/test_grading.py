@@ -1029,12 +1029,9 @@ def travelled(value: Any) -> Any:
         float("inf"),
         "täxt",
         ...,
-        1 + 2j,
         (1, [2, (3,)], {"a": {4}, 5: None}),
         Fraction(-2, 3),
-        slice(1, None, 2),
         range(3),
-        torch.float64,
         len,
         grokkit.presets["live"],
         grokkit.presets["live"].task,
@@ -1052,8 +1049,6 @@ def test_arrays_and_tensors_arrive_with_shape_and_type():
     array = np.array([[1.5, float("nan")]])
     np.testing.assert_array_equal(travelled(array), array)
     assert travelled(np.float32(0.1)) == np.float32(0.1)
-    generator = torch.Generator().manual_seed(3)
-    assert torch.equal(travelled(generator).get_state(), generator.get_state())
 
 
 def test_anything_else_arrives_as_its_print():
@@ -1061,7 +1056,9 @@ def test_anything_else_arrives_as_its_print():
         def __repr__(self) -> str:
             return "mine"
 
-    assert travelled([Mine()]) == [Opaque("mine")]
+    assert travelled([Mine(), 1 + 2j, torch.float64]) == [
+        *map(Opaque, ("mine", "(1+2j)", "torch.float64"))
+    ]
     nested: list[Any] = []
     for _ in range(100):
         nested = [nested]

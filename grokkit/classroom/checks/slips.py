@@ -176,8 +176,9 @@ def _with_a_factor(wanted: np.ndarray, inputs: Named) -> Iterator[Guess]:
     """What an answer that is some multiple of the right one owes to a size or a number given."""
     lengths = {what: n for name, value in inputs for what, n in _lengths(name, value) if n > 1}
     for what, n in lengths.items():
-        yield f"It is {n} times as large, and {n} is {what}: divide by it.", n * wanted
-        yield f"It is 1/{n} of what is expected, and {n} is {what}: do not divide.", wanted / n
+        large, small = f"It is {n} times what is expected", f"It is 1/{n} of what is expected"
+        yield f"{large}, and {n} is {what}: is a division by it missing?", n * wanted
+        yield f"{small}, and {n} is {what}: is it divided by that, as a mean is?", wanted / n
     for (one, n), (other, m) in permutations(lengths.items(), 2):
         yield f"Is it divided by {other}, {m}, in place of {one}, {n}?", wanted * n / m
     for name, value in inputs:
