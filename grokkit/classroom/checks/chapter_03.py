@@ -152,13 +152,6 @@ ex_3_3 = Exercise(
                 cause="With all k informative shares at gamma: (1/k) log((1/k) / gamma), k times.",
             )
         },
-        mistakes={
-            "It is a mean of k terms log((1/k) / gamma): is a 1/k missing?": any_of(
-                lambda k, gamma: -k * math.log(k * gamma),
-                lambda k, gamma: -math.log(gamma),
-                lambda k, gamma: math.log(k / gamma),
-            )
-        },
     ),
     Function(
         "false_alarm",

@@ -131,9 +131,7 @@ ex_5_2 = Exercise.of(
         seen={"Only parameters that are held count in the norm.": lambda weights, _: weights},
         norm=JOINT_NORMS,
         factor={
-            "The factor is the radius over the norm.": any_of(
-                lambda r, n: n / r, lambda r, n: 1 / n
-            ),
+            "The factor is the radius over the norm.": lambda r, n: n / r,
             "A norm below the radius was left as it is: to hold it is more than to limit it.": (
                 lambda r, n: min(1, r / n)
             ),

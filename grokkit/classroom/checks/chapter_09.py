@@ -43,7 +43,6 @@ ex_9_1 = Exercise.of(
         "Only the cosine's sum is taken; add the sine's.": any_of(
             cosine_only, lambda e: cosine_only(e, 0.5)
         ),
-        "This is the amplitude, the root of the power.": lambda e: power(e).sqrt(),
         "Where there is no sine the factor is 1/p.": any_of(
             lambda e: power(e, 2), lambda e: power(e, 2, 2), lambda e: power(e, 1, 2)
         ),

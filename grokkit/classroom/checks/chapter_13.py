@@ -79,9 +79,6 @@ ex_13_2 = Exercise.of(
         "This is the order (which signal is first, ...), not the rank of each signal.": any_of(
             lambda e: np.argsort(e, axis=1) + 1, lambda e: np.argsort(e, axis=1)
         ),
-        "Rank the signals, in each seed by itself.": any_of(
-            lambda e: midranks(e.reshape(1, -1)).reshape(e.shape), lambda e: midranks(e.T).T
-        ),
         "The latest has rank 1; it should be the first.": lambda e: midranks(-e),
     },
     hints=(

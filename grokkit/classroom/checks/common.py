@@ -106,8 +106,12 @@ def drawn_from(what: str, of: Callable[[Any], Any] = lambda given: given) -> Jud
 
 
 def least_squares(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Slope and intercept of the line of least squares."""
-    return np.polyfit(x, y, 1)
+    """Slope and intercept of the line of least squares.
+
+    Raises:
+        ValueError: a number is not finite; of that LAPACK would print a line into the notebook.
+    """
+    return np.polyfit(np.asarray_chkfinite(x), np.asarray_chkfinite(y), 1)
 
 
 FITS = {

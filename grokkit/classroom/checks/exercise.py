@@ -211,7 +211,7 @@ class Exercise:
             return Result(self.name, "wrong", cause=cause)
         missing, right, held = [], [], 0
         for part, answer in zip(self.parts, answers, strict=True):
-            asked = _Asked(part, answer, seed)
+            asked = _Asked(part, answer, seed, self._how())
             failed = asked.failure()
             held += asked.held
             if failed is None:
@@ -231,19 +231,9 @@ class Exercise:
         told = Result(self.name, "raised", asked.statement, inputs, held=held)
         if isinstance(failed, LearnerError):
             return replace(told, traceback=failed.text)
-        if isinstance(failed, _NoFunction):
-            cause = f"Give the function itself, without calling it: {self._how()}."
-            return replace(told, outcome="wrong", statement="", got=failed.got, cause=cause)
-        if isinstance(failed, _Changed):
-            told = replace(told, statement="what a function is given stays as it was")
-        return replace(
-            told,
-            outcome="wrong",
-            got=failed.got,
-            want=failed.want,
-            cause=failed.cause,
-            note=failed.note,
-        )
+        statement = asked.statement if failed.statement is None else failed.statement
+        of_failed = {name: getattr(failed, name) for name in ("got", "want", "cause", "note")}
+        return replace(told, outcome="wrong", statement=statement, **of_failed)
 
     def _how(self) -> str:
         """How the check is called."""
@@ -275,14 +265,6 @@ class Exercise:
         return reveal(self.name, self._attempted)
 
 
-class _NoFunction(Wrong):
-    """A value was handed in where a function is asked for."""
-
-
-class _Changed(Wrong):
-    """A function changed what it was given."""
-
-
 class _Asked:
     """One answer, asked all that its part of the exercise asks.
 
@@ -292,8 +274,8 @@ class _Asked:
         held: how many statements have held.
     """
 
-    def __init__(self, part: Function | Value, answer: Any, seed: int) -> None:
-        self.part, self.answer, self._seed = part, answer, seed
+    def __init__(self, part: Function | Value, answer: Any, seed: int, how: str) -> None:
+        self.part, self.answer, self._seed, self._how = part, answer, seed, how
         self.statement, self.calls, self.held = "", [], 0
 
     @property
@@ -305,7 +287,8 @@ class _Asked:
         if self.answer is None or self.answer is Ellipsis:
             return LearnerError("", attempted=False)
         if isinstance(self.part, Function) and not callable(self.answer):
-            return _NoFunction(got=show(self.answer))
+            cause = f"Give the function itself, without calling it: {self._how}."
+            return Wrong(show(self.answer), cause=cause, statement="")
         for number, (statement, case) in enumerate(self.part.cases.items()):
             self.statement, self.calls = statement, []
             for ask in case if isinstance(case, list | tuple) else [case]:
@@ -340,7 +323,8 @@ class _Asked:
             changed = next((call.changed for call in self.calls if call.changed), None)
             if changed:
                 names = f"{'s' * (len(changed) > 1)} {' and '.join(changed)}"
-                return _Changed(cause=f"Your function changed its argument{names}; work on a copy.")
+                cause = f"Your function changed its argument{names}; work on a copy."
+                return Wrong(cause=cause, statement="what a function is given stays as it was")
         return None
 
     def _blamed(self, compare: Callable[[], None]) -> Any:

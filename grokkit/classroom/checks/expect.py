@@ -41,14 +41,21 @@ class Wrong(Exception):
         cause: the likely cause; empty for the property's own.
         note: how the two differ.
         known: whether the answer is one that a known mistake gives.
+        statement: what does not hold, in words; None for what was asked about.
     """
 
     def __init__(
-        self, got: str = "", want: str = "", cause: str = "", note: str = "", known: bool = False
+        self,
+        got: str = "",
+        want: str = "",
+        cause: str = "",
+        note: str = "",
+        known: bool = False,
+        statement: str | None = None,
     ) -> None:
         super().__init__(cause or note or f"got {got}, expected {want}")
         self.got, self.want, self.cause, self.note = got, want, cause, note
-        self.known = known
+        self.known, self.statement = known, statement
 
 
 class AnyOf(tuple[Any, ...]):

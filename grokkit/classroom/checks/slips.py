@@ -8,7 +8,7 @@ division by a length is missing, and so on. Whatever the learner's answer agrees
 
 import math
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain, combinations, permutations
 from typing import Any
@@ -19,8 +19,8 @@ import torch
 Named = Sequence[tuple[str, Any]]
 """The arguments of a call, by the learner's own names."""
 
-Guess = tuple[str, Any]
-"""A cause, and the answer that it would give."""
+Guess = tuple[str, Any, Any]
+"""A cause, the answer that it would give, and one that must not agree as well; None for none."""
 
 
 def slip(
@@ -53,9 +53,17 @@ def slip(
         guesses: Iterator[Guess] = iter(())
         if wanted.dtype.kind == "f":
             guesses = _with_a_factor(wanted, inputs)
-        if _tells(found):
+        if _tells(found) or len(np.unique(found)) > 1:  # no 0, which many inputs give
             guesses = chain(guesses, _with_other_inputs(right, inputs))
-        return next((cause for cause, answer in guesses if same(answer)), "")
+        return _first(guesses, same)
+
+
+def _first(guesses: Iterable[Guess], same: Callable[[Any], bool]) -> str:
+    """The cause of the first guess that agrees; else nothing."""
+    for cause, answer, other in guesses:
+        if same(answer) and (other is None or not same(other)):
+            return cause
+    return ""
 
 
 def _tells(wanted: np.ndarray) -> bool:
@@ -81,7 +89,7 @@ def _of_the_answer(
                 return f"A whole number is asked for: rounded {way} this one is right."
     if wanted.dtype.kind != "f":
         return ""
-    return next((cause for cause, answer in _changed(wanted) if same(answer)), "")
+    return _first(((cause, answer, None) for cause, answer in _changed(wanted)), same)
 
 
 def _order(wanted: np.ndarray, found: np.ndarray) -> np.ndarray:
@@ -89,7 +97,7 @@ def _order(wanted: np.ndarray, found: np.ndarray) -> np.ndarray:
     return wanted.argsort()[found.argsort().argsort()]
 
 
-def _changed(wanted: np.ndarray) -> Iterator[Guess]:
+def _changed(wanted: np.ndarray) -> Iterator[tuple[str, Any]]:
     """The right numbers, each changed in one way."""
     yield "The logarithm is to base 2; take the natural one.", wanted / math.log(2)
     yield "The logarithm is to base 10; take the natural one.", wanted / math.log(10)
@@ -117,19 +125,26 @@ def _with_other_inputs(right: Callable[..., Any], inputs: Named) -> Iterator[Gue
     """The right answers for inputs one of which was changed, or two of which were exchanged."""
     names, values = [name for name, _ in inputs], [value for _, value in inputs]
     for at, (name, value) in enumerate(inputs):
+
+        def made(other: Any, at: int = at) -> Any:
+            return right(*values[:at], other, *values[at + 1 :])
+
         for cause, other in _instead(name, value):
             with suppress(Exception):  # not every function is defined there
-                yield cause, right(*values[:at], other, *values[at + 1 :])
-        yield from _with_other_axes(right, names, values, at)
+                # Where any number would give this answer, none is its cause; but for 0 and 1.
+                exact = isinstance(other, float) and other not in (0.0, 1.0)
+                yield cause, made(other), made(1.01 * other) if exact else None
+        yield from _with_other_axes(made, name, value)
     for i, j in combinations(range(len(values)), 2):
         if _kind(values[i]) == _kind(values[j]):
             other = [*values]
             other[i], other[j] = values[j], values[i]
             with suppress(Exception):
-                yield f"This is the answer with {names[i]} and {names[j]} exchanged.", right(*other)
+                cause = f"This is the answer with {names[i]} and {names[j]} exchanged."
+                yield cause, right(*other), None
 
 
-def _instead(name: str, value: Any) -> Iterator[Guess]:
+def _instead(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     """What may stand where an argument belongs, and the cause if that gives the answer."""
     negated = f"This is the answer for -{name}: a sign is wrong."
     if isinstance(value, Mapping) and all(map(torch.is_tensor, value.values())):
@@ -139,15 +154,17 @@ def _instead(name: str, value: Any) -> Iterator[Guess]:
     elif torch.is_tensor(value) and value.dtype == torch.bool:
         yield f"This is the answer for the other entries of {name}: is it negated?", ~value
     elif torch.is_tensor(value) or isinstance(value, np.ndarray):
-        yield negated, -value
+        if (value < 0).any():  # what is never negative may stand under a root or a logarithm
+            yield negated, -value
     elif isinstance(value, int | float) and not isinstance(value, bool):
-        yield f"This is the answer for {name} = 1: where does {name} come in?", type(value)(1)
-        yield f"This is the answer for {name} = 0: where does {name} come in?", type(value)(0)
+        for one in (1, 0):
+            cause = f"This is the answer for {name} = {one}: where does {name} come in?"
+            yield cause, type(value)(one)
         yield negated, -value
         if isinstance(value, int):
             for off in (1, -1):
                 yield f"This is the answer for {name} {off:+}: is it off by one?", value + off
-        yield f"This is the answer for the square of {name}.", value**2
+        yield f"This is the answer for the square of {name}.", float(value) ** 2
         yield f"This is the answer for e^{name}: take {name} as it is.", math.exp(value)
         if value > 0:
             upside_down = f"This is the answer for 1/{name}: is a fraction upside down?"
@@ -155,21 +172,17 @@ def _instead(name: str, value: Any) -> Iterator[Guess]:
             yield f"This is the answer for log {name}: take {name} as it is.", math.log(value)
 
 
-def _with_other_axes(
-    right: Callable[..., Any], names: Sequence[str], values: Sequence[Any], at: int
-) -> Iterator[Guess]:
+def _with_other_axes(made: Callable[[Any], Any], name: str, table: Any) -> Iterator[Guess]:
     """The right answers for a table with its axes exchanged, or with all its rows in one."""
-    table, (before, after) = values[at], (values[:at], values[at + 1 :])
     if not (torch.is_tensor(table) or isinstance(table, np.ndarray)) or table.ndim != 2:
         return
     with suppress(Exception):
-        made: Any = right(*before, table.T, *after)
-        cause = f"It runs along the other axis of {names[at]}: exchange dim 0 and dim 1."
-        yield cause, made.T if getattr(made, "ndim", 0) == 2 else made
+        answer = made(table.T)
+        cause = f"It runs along the other axis of {name}: exchange dim 0 and dim 1."
+        yield cause, answer.T if getattr(answer, "ndim", 0) == 2 else answer, None
     with suppress(Exception):
-        made = right(*before, table.reshape(1, -1), *after)
-        cause = f"Each row of {names[at]} stands for itself; here all are taken together."
-        yield cause, made.reshape(table.shape)
+        answer = made(table.reshape(1, -1)).reshape(table.shape)
+        yield f"Each row of {name} stands for itself; here all are taken together.", answer, None
 
 
 def _with_a_factor(wanted: np.ndarray, inputs: Named) -> Iterator[Guess]:
@@ -177,14 +190,15 @@ def _with_a_factor(wanted: np.ndarray, inputs: Named) -> Iterator[Guess]:
     lengths = {what: n for name, value in inputs for what, n in _lengths(name, value) if n > 1}
     for what, n in lengths.items():
         large, small = f"It is {n} times what is expected", f"It is 1/{n} of what is expected"
-        yield f"{large}, and {n} is {what}: is a division by it missing?", n * wanted
-        yield f"{small}, and {n} is {what}: is it divided by that, as a mean is?", wanted / n
+        yield f"{large}, and {n} is {what}: is a division by it missing?", n * wanted, None
+        yield f"{small}, and {n} is {what}: is it divided by that, as a mean is?", wanted / n, None
     for (one, n), (other, m) in permutations(lengths.items(), 2):
-        yield f"Is it divided by {other}, {m}, in place of {one}, {n}?", wanted * n / m
+        yield f"Is it divided by {other}, {m}, in place of {one}, {n}?", wanted * n / m, None
     for name, value in inputs:
         if isinstance(value, float) and value not in (0.0, 1.0):
-            yield f"The answer is {name} times what is expected.", wanted * value
-            yield f"A factor {name} is missing.", wanted / value
+            cause = f"The answer is {name} times what is expected: is a division by it missing?"
+            yield cause, wanted * value, None
+            yield f"A factor {name} is missing.", wanted / value, None
 
 
 def _lengths(name: str, value: Any) -> Iterator[tuple[str, int]]:
