@@ -213,7 +213,7 @@ ex_2_4 = Exercise(
             ),
             "what depends on two tokens at once is no table's": Ask(
                 (FOUR, BOTH),
-                "The first 0 has 3.5 times the last share, then half of it: no one score does both.",
+                "The first 0 has 3.5 times the last share, then half: no one score does both.",
             ),
             "the same sequence twice with different attention is no table's either": each(
                 *(disturbed(by) for by in (0.2, 3e-4, 5e-5)),
