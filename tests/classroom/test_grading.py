@@ -996,6 +996,13 @@ def test_the_report_keeps_the_rosters_columns_and_its_pages_are_harmless(tmp_pat
     assert all(line.startswith("    ") for line in body.splitlines())
 
 
+def test_a_file_that_was_not_read_is_told_once():
+    cut = [row("ada", f"ex_1_{n}", 0, outcome="unreadable", feedback="cut short") for n in (1, 2)]
+    (ada,) = roster.students([*cut, row("ada", "ex_2_1", 0, outcome="stopped", feedback="left")])
+    page = ada.page()
+    assert "## Exercises 1.1, 1.2: unreadable, 0 of 4\n\n    cut short\n\n## Exercise 2.1" in page
+
+
 def test_a_file_that_is_no_roster_is_refused(tmp_path: Path):
     path = tmp_path / "students.csv"
     path.write_text("colour,size\nred,3\n")
