@@ -20,6 +20,8 @@ import zlib
 from pathlib import Path
 from typing import Any
 
+import results
+
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
 FOUND = ("FINDINGS.md", "RESULTS.md")
@@ -51,7 +53,10 @@ def main() -> None:
     subprocess.run([*sphinx, str(source), str(out)], check=True, env=environment)
     link_front_page(out)
     for page in out.rglob("*.html"):
-        page.write_text(accessible(page.read_text(encoding="utf-8")), "utf-8")
+        text = accessible(page.read_text(encoding="utf-8"))
+        if page.parent.name == "results":  # whose headings are long sentences
+            text = text.replace("<body>", '<body class="results">', 1)
+        page.write_text(text, "utf-8")
     for leftover in ("objects.inv", ".buildinfo", ".doctrees", "build.sh"):
         path = out / leftover
         shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
@@ -154,12 +159,17 @@ def stage(source: Path) -> None:
     for path in [*images, *(ROOT / "exercises" / "images").rglob("*.png")]:
         staged.add(path.relative_to(ROOT).as_posix())
         place(path, source)
-    for path in documents:
+    pages = {name_of(p): p.read_text(encoding="utf-8") for p in documents if p.suffix == ".md"}
+    if "RESULTS" in pages:
+        pages |= results.pages(pages["RESULTS"])
+    staged |= {f"{name}.md" for name in pages}
+    for name, text in pages.items():
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        text = relink(text, posixpath.dirname(name) or ".", staged)
+        (source / f"{name}.md").write_text(text, "utf-8")
+    for path in [*lessons, *evidence, *exercises]:
         target = place(path, source)
         here = path.relative_to(ROOT).parent.as_posix()
-        if path.suffix == ".md":
-            target.write_text(relink(path.read_text(encoding="utf-8"), here, staged), "utf-8")
-            continue
         notebook, alive = json.loads(path.read_text(encoding="utf-8")), False
         for cell in notebook["cells"]:
             if cell["cell_type"] == "markdown":
@@ -241,10 +251,13 @@ def relink(text: str, here: str, staged: set[str]) -> str:
 
     def again(match: re.Match[str]) -> str:
         image, words, target = match.groups()
-        path, _, _ = target.partition("#")
+        path, _, name = target.partition("#")
         if not path or re.match(r"[a-z]+:", path):
             return match[0]
         full = posixpath.normpath(posixpath.join(here, path))
+        row = f"results/{name}.md"
+        if full == "RESULTS.md" and row in staged:
+            return f"[{words}]({posixpath.relpath(row, here)})"
         if full in staged:
             return match[0]
         if full.startswith("grokkit/"):

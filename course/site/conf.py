@@ -76,7 +76,37 @@ def escape_bars(
         lines[at] = "``".join(parts)
 
 
+ARRAY = re.compile(r"~?(?:\w+\.)*(Float|Int|Bool|UInt8|Shaped|Num|Inexact)\[[^\[\]]*?, ['‘](.*?)['’]\]")
+NUMBERS = {"float", "int", "floating", "integer", "~numpy.floating", "~numpy.integer"}
+LONGEST = 60
+"""A type of more letters is cut: it would bury the sentence that follows it."""
+
+
+def brief(words: str) -> str:
+    """A type in few words: of an array its axes, of several kinds of numbers `number`."""
+
+    def axes(match: re.Match[str]) -> str:
+        kind, names = match[1].lower(), match[2].split()
+        return "array" if names == ["..."] else f"{kind} [{', '.join(names)}]" if names else kind
+
+    words = ARRAY.sub(axes, re.sub(r"~?(?:\w+\.)*Callable\[.*\]", "function", words))
+    kinds = words.split(" | ")
+    if {"float", "int"} <= {*kinds}:
+        kinds = ["number", *(kind for kind in kinds if kind not in NUMBERS)]
+    words = " | ".join(dict.fromkeys(kinds))
+    return words if len(words) <= LONGEST else f"{words[:LONGEST].rsplit(' ', 1)[0]} …"
+
+
+def shorten_types(app: Sphinx, domain: str, objtype: str, content: nodes.Element) -> None:
+    """The types of parameters and results, in few words."""
+    for field in content.findall(nodes.field):
+        name, body = field.children
+        if name.astext().split(" ")[0] in ("type", "rtype"):
+            body.children = [nodes.paragraph("", brief(body.astext()))]
+
+
 def setup(app: Sphinx) -> None:
-    """Draw formulas as MathML; show the bars of docstrings."""
+    """Draw formulas as MathML; show the bars of docstrings; shorten types."""
+    app.connect("object-description-transform", shorten_types, priority=900)  # autodoc is at 500
     app.connect("autodoc-process-docstring", escape_bars)
     app.add_html_math_renderer("mathml", (inline_math, None), (block_math, None))
