@@ -76,33 +76,41 @@ def escape_bars(
         lines[at] = "``".join(parts)
 
 
-ARRAY = re.compile(r"~?(?:\w+\.)*(Float|Int|Bool|UInt8|Shaped|Num|Inexact)\[[^\[\]]*?, ['‘](.*?)['’]\]")
-NUMBERS = {"float", "int", "floating", "integer", "~numpy.floating", "~numpy.integer"}
+ARRAY = re.compile(r"(Float|Int|Bool|UInt8|Shaped|Num|Inexact)\[[^\[\]]*?, ['‘](.*?)['’]\]")
+NUMBERS = {"float", "int", "floating", "integer"}
 LONGEST = 60
 """A type of more letters is cut: it would bury the sentence that follows it."""
 
 
 def brief(words: str) -> str:
-    """A type in few words: of an array its axes, of several kinds of numbers `number`."""
+    """A type in few words: of an array its axes, of several kinds of numbers `number`.
+
+    Names of the package keep their path behind a `~`, which Sphinx makes a link of.
+    """
 
     def axes(match: re.Match[str]) -> str:
         kind, names = match[1].lower(), match[2].split()
         return "array" if names == ["..."] else f"{kind} [{', '.join(names)}]" if names else kind
 
-    words = ARRAY.sub(axes, re.sub(r"~?(?:\w+\.)*Callable\[.*\]", "function", words))
-    kinds = words.split(" | ")
+    words = re.sub(r"(?<![\w.])~?(?!grokkit\.)(?:\w+\.)+(?=\w)", "", words)
+    words = re.sub(r"(?<![\w.~])(?=grokkit\.)", "~", words)
+    words = re.sub(r"Literal\[(.*?)\]", r"\1", re.sub(r"Callable\[.*\]", "function", words))
+    kinds = ARRAY.sub(axes, words).split(" | ")
     if {"float", "int"} <= {*kinds}:
         kinds = ["number", *(kind for kind in kinds if kind not in NUMBERS)]
     words = " | ".join(dict.fromkeys(kinds))
-    return words if len(words) <= LONGEST else f"{words[:LONGEST].rsplit(' ', 1)[0]} …"
+    shown = re.sub(r"~(?:\w+\.)+", "", words)
+    return words if len(shown) <= LONGEST else f"{shown[:LONGEST].rsplit(' ', 1)[0]} …"
 
 
 def shorten_types(app: Sphinx, domain: str, objtype: str, content: nodes.Element) -> None:
-    """The types of parameters and results, in few words."""
+    """The types of parameters, attributes and results in few words; nobody asks for `object`."""
     for field in content.findall(nodes.field):
         name, body = field.children
-        if name.astext().split(" ")[0] in ("type", "rtype"):
+        if name.astext().split(" ")[0] in ("type", "vartype", "rtype"):
             body.children = [nodes.paragraph("", brief(body.astext()))]
+    for base in [one for one in content.children if one.astext() == "Bases: object"]:
+        content.remove(base)
 
 
 def setup(app: Sphinx) -> None:

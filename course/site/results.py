@@ -24,10 +24,12 @@ def pages(text: str) -> dict[str, str]:
         question, _, rest = rest.strip().partition("\n")
         question, _, source = question.partition("? (")
         counts = ", ".join(f"{n} {verdict}" for verdict, n in verdicts(section).items())
-        lines.append(f"| [{question}?](results/{name}.md) | {counts} | `{name}` |")
+        lines.append(f"| [{question}?](results/{name}.md) `{name}` | {counts} |")
         made[f"results/{name}"] = _page(name, f"{question}?", source.removesuffix(")"), rest)
     above, _, how = head.partition("How to read a line:\n")
-    table = "\n".join(["| question | verdicts of its claims | row |", "| --- | --- | --- |", *lines])
+    table = "\n".join(
+        ["| question, and its row | verdicts of its claims |", "| --- | --- |", *lines]
+    )
     tree = "\n".join(["```{toctree}", ":hidden:", "", *made, "```"])
     how = f"## How to read a verdict\n{how}" if how else ""
     made["RESULTS"] = f"{above.rstrip()}\n\n## Every question\n\n{table}\n\n{how}\n{tree}\n"

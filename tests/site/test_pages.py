@@ -62,7 +62,11 @@ def test_a_page_has_all_that_its_row_has(pages: dict[str, str]):
     ("words", "few"),
     [
         ("int", "int"),
-        ("~grokkit.engine.RunSpec | None", "~grokkit.engine.RunSpec | None"),
+        ("grokkit.engine.RunSpec | None", "~grokkit.engine.RunSpec | None"),
+        ("dict[str, ~grokkit.a.Long]", "dict[str, ~grokkit.a.Long]"),
+        ("Literal['one', 'two']", "'one', 'two'"),
+        ("jaxtyping.Bool[Tensor, 'run'] | torch.Tensor", "bool [run] | Tensor"),
+        ("tuple[" + ", ".join(["float"] * 20) + "]", "tuple[" + "float, " * 7 + "…"),
         ("~jaxtyping.Float[Tensor, 'example place']", "float [example, place]"),
         ("Float[ndarray, '*batch'] | None", "float [*batch] | None"),
         ("float | int | ~numpy.floating | Float[ndarray, '...'] | Int[ndarray, '...']",
