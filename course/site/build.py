@@ -77,15 +77,17 @@ def link_front_page(out: Path) -> None:
 def accessible(page: str) -> str:
     """A page with what the theme leaves out.
 
-    Levels of headings, boxes that keys can scroll, pictures that open at their full size, and no
-    request for an icon.
+    Levels of headings, names of the columns beside the text, boxes that keys can scroll, columns that stay in line where the page is
+    narrow, pictures that open at their full size, and no request for an icon.
     """
     page = page.replace("<head>", '<head><link rel="icon" href="data:,">', 1)
     page = PICTURE.sub(r'<a class="picture" href="\2">\1</a>', page)
     page = page.replace(
         'class="caption" role="heading"', 'class="caption" role="heading" aria-level="2"'
     )
-    page = page.replace("<pre>", '<pre tabindex="0">')
+    for side, name in (("sidebar-drawer", "All pages"), ("toc-drawer", "On this page")):
+        page = page.replace(f'<aside class="{side}', f'<aside aria-label="{name}" class="{side}')
+    page = PRINTED.sub(printed, page)
     return re.sub(
         r'<div class="(table-wrapper|formula|output text_html)',
         r'<div tabindex="0" class="\1',
@@ -93,6 +95,14 @@ def accessible(page: str) -> str:
     )
 
 
+def printed(match: re.Match[str]) -> str:
+    """A box of text that keys can scroll; in one with columns, lines are not to be wrapped."""
+    columns = len(re.findall(r"^.*\S {3,}\S", match[1], re.MULTILINE)) > 1
+    kind = ' class="columns"' if columns else ""
+    return f'<pre tabindex="0"{kind}>{match[1]}</pre>'
+
+
+PRINTED = re.compile(r"<pre>(.*?)</pre>", re.DOTALL)
 PICTURE = re.compile(r'(?<!">)(<img [^>]*src="([^"]*_images/[^"]+)"[^>]*>)')
 
 SCENE = "application/vnd.grokkit.scene"
@@ -174,6 +184,8 @@ def stage(source: Path) -> None:
         for cell in notebook["cells"]:
             if cell["cell_type"] == "markdown":
                 cell["source"] = relink("".join(cell["source"]), here, staged)
+            else:  # a formatter may have put empty lines above a function
+                cell["source"] = "".join(cell["source"]).strip("\n")
             alive |= describe_images(cell, "../" * here.count("/") + "../")
         if launch := launch_links(path.relative_to(ROOT).as_posix()):
             notebook["cells"][0]["source"] += f"\n\n{launch}"

@@ -25,6 +25,12 @@ def results() -> ModuleType:
     return load("results")
 
 
+@pytest.fixture
+def build(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(ROOT / "course" / "site"))
+    return load("build")
+
+
 @pytest.fixture(scope="module")
 def pages(results: ModuleType) -> dict[str, str]:
     return results.pages(TEXT)
@@ -77,3 +83,21 @@ def test_a_page_has_all_that_its_row_has(pages: dict[str, str]):
 )  # fmt: skip
 def test_a_type_is_told_in_few_words(words: str, few: str):
     assert load("conf").brief(words) == few
+
+
+def test_a_link_to_a_row_leads_to_its_page(build: ModuleType):
+    staged = {"RESULTS.md", "results/wait.md"}
+    for here, link, there in (
+        ("course", "../RESULTS.md#wait", "../results/wait.md"),
+        (".", "RESULTS.md#wait", "results/wait.md"),
+        ("results", "../RESULTS.md#how", "../RESULTS.md#how"),
+        ("course", "../RESULTS.md", "../RESULTS.md"),
+    ):
+        assert build.relink(f"see [it]({link}).", here, staged) == f"see [it]({there})."
+
+
+def test_columns_stay_in_line_and_sentences_wrap(build: ModuleType):
+    table, sentence = "rival      score\nfno        0.5", "a long sentence   of one line\nand more"
+    page = f"<pre>{table}</pre><pre>{sentence}</pre>"
+    told = f'<pre tabindex="0" class="columns">{table}</pre><pre tabindex="0">{sentence}</pre>'
+    assert build.PRINTED.sub(build.printed, page) == told
