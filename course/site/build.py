@@ -77,8 +77,9 @@ def link_front_page(out: Path) -> None:
 def accessible(page: str) -> str:
     """A page with what the theme leaves out.
 
-    Levels of headings, names of the columns beside the text, boxes that keys can scroll, columns that stay in line where the page is
-    narrow, pictures that open at their full size, and no request for an icon.
+    Levels of headings, names of the columns beside the text, boxes that keys can scroll, tables
+    of printed text that stay in line where the page is narrow, pictures that open at their full
+    size, and no request for an icon.
     """
     page = page.replace("<head>", '<head><link rel="icon" href="data:,">', 1)
     page = PICTURE.sub(r'<a class="picture" href="\2">\1</a>', page)
