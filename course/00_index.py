@@ -1,11 +1,14 @@
 # %% [markdown]
 # # grokkit: the course
 #
-# A network learns its training examples by heart. Of examples that it has not seen, it gets most wrong. A thousand
-# training steps later, with no new data, it gets them right. This course asks why. You train the networks yourself,
-# on an ordinary laptop; an experiment takes from a few seconds to about a minute.
+# A network learns its training examples by heart. It gets most other examples wrong. A thousand training steps
+# later, with no new data, it gets them right. This is called **grokking**.
 #
-# Run the cells of this page first: they check that your installation works, and time it.
+# **Why does the network wait, and what ends the wait?** You train such networks yourself, on an ordinary laptop.
+# In each lesson you guess, run an experiment, and compare. An experiment takes from a few seconds to about a
+# minute.
+#
+# Run the cells of this page first. They check your installation, and say how fast your machine is.
 
 # %%
 import grokkit
@@ -17,7 +20,8 @@ check_installation()
 # %% [markdown]
 # ## A first run
 #
-# A Transformer with one layer learns sums modulo 31 (the remainder after a division by 31), in 500 steps:
+# A network with one layer learns sums modulo 31: add two numbers, divide by 31, keep the remainder. It is trained
+# for 500 steps on some of the pairs of numbers. The other pairs it never sees.
 
 # %% tags=["nbval-ignore-output"]
 spec = grokkit.presets["live"].with_(p=31, epochs=500)
@@ -29,11 +33,11 @@ print(f"training sums right: {float(accuracy.train_accuracy):.0%}")
 print(f"unseen sums right:   {float(accuracy.test_accuracy):.0%}")
 
 # %% [markdown]
-# It knows the sums that it was trained on, and few others. This run ends too early for more; lesson 01 trains longer.
+# It knows all the sums that it was trained on, and few others. Lesson 01 trains longer, and more happens.
 #
-# What `train` returns is an [xarray](https://docs.xarray.dev) dataset: labelled arrays over runs and
-# epochs (here an epoch is one step), with everything that was measured. (Lesson 02 explains `kl`,
-# lesson 03 `mlp_norm`.)
+# `train` returns everything that was measured, for each run and each **epoch** (here, one training step). It is a
+# dataset of the [xarray](https://docs.xarray.dev) library. Each variable says what it means. You need not know
+# these words yet: lesson 02 explains `kl`, and lesson 03 `mlp_norm`.
 
 # %%
 for name in ("train_accuracy", "test_accuracy", "kl", "mlp_norm"):
@@ -60,37 +64,50 @@ print(f"... and {len(history.data_vars) - 4} more: history.data_vars")
 # | [13 Three accounts, one network](13_three_accounts.ipynb) | Which signal comes first? | {{time 13}} | {{memory 13}} |
 # | [14 Random targets](14_random_targets.ipynb), an elective | What if there is no right answer? | {{time 14}} | {{memory 14}} |
 #
-# Each takes about half an hour to read, and has its [exercises](../exercises). Time and memory were
-# measured on one core when these notebooks were last built, and are rounded up; to run all of them, one
-# after the other, takes {{time all}}.
+# Each lesson takes about half an hour to read, and has its [exercises](../exercises). Time and memory were
+# measured on one core, and are rounded up. To run all lessons, one after the other, takes {{time all}}.
 #
 # ## How a lesson works
 #
-# - **Predict first.** Before each result there is a cell for your guess. The result below it is folded
-#   away, and opens when you run its cell. Leave the guess empty and everything runs all the same. Fill it
-#   in, and it is shown beside the measurement (and kept in `predictions.json`, for lesson 10).
-# - **A lesson tells one story.** What proves it, all seeds and all claims with their verdicts, stands in
-#   the *evidence* notebook of the same number, for those who doubt.
-# - **New terms** are in bold where they are explained, and most are in the [glossary](glossary.md). A whole
+# - **You guess first.** Before each result there is a cell for your guess. The result is folded away, and opens
+#   when you run its cell. Your guess is then shown beside the measurement, and kept for lesson 10. You may leave
+#   it empty.
+# - **The lesson tells the story.** All seeds, all claims and the doubts stand in the *evidence* notebook of the
+#   same number. You do not need it to go on.
+# - **Bold** marks a new term where it is explained (most are in the [glossary](glossary.md) as well). A whole
 #   sentence in bold is a main result.
-# - **A lesson ends with its case file:** what we know, what we doubt, and what would change our minds.
-#   Below it is the map: what papers say, what we measured, and the verdict, as far as you have come.
+# - **The end of a lesson is its case file:** what we know, what we doubt, what would change our minds. Below it
+#   stands the map: what is said, what we measured, and the verdict.
 #
 # ## How a verdict is read
 #
-# A **claim** is a sentence with a bound in it, such as "in at most two thirds of the epochs". It is written down before
-# its runs. The runs are repeated with several **seeds** (other random choices), and what they show is an effect with an
-# interval. In *0.53 [0.36 to 0.69]*, 0.53 is the median of the seeds. The interval would hold the true median in 95 of
-# 100 repetitions or more (with five seeds, in about 94). The verdict compares the interval with the bound:
+# You can skip this now, and come back when you meet the first verdict.
 #
-# - *reproduced*: the whole interval lies within what was claimed;
-# - *undecided*: it reaches past the bound, as 0.69 reaches past two thirds;
-# - *not reproduced*, in three kinds. *Refuted*: the effect lies on the other side. *Missed*: it is there, but too
-#   small. *Not shown*: there may be no effect at all;
-# - *partly*: some parts of the claim hold and others do not;
-# - *fragile*, added to one of these: one seed, or a bound moved by a quarter, would turn it.
+# A **claim** is a sentence with a bound in it, such as "with this method the network needs at most two thirds of
+# the epochs". It is written down before its runs. The runs are then repeated with several **seeds** (a seed fixes
+# all random choices of a run).
+#
+# The result is written like this: *0.53 [0.36 to 0.69]*. The median of the seeds is 0.53: about half of the
+# epochs. The numbers in brackets are an interval for it. In 95 of 100 repetitions or more such an interval holds
+# the true median (with five seeds: in about 94).
+#
+# The verdict compares the interval with the bound. Here the bound is two thirds, or 0.67, and 1 means "no
+# effect":
+#
+# | if the interval were | the verdict would be | because |
+# | --- | --- | --- |
+# | 0.36 to 0.60 | reproduced | all of it is within the bound |
+# | 0.36 to 0.69 | undecided | it reaches past the bound |
+# | 0.70 to 0.90 | not reproduced: missed | there is an effect, but it is too small |
+# | 0.70 to 1.20 | not reproduced: not shown | there may be no effect at all |
+# | 1.10 to 1.50 | not reproduced: refuted | the effect goes the other way |
+#
+# *Partly* means that some parts of a claim hold and others do not. *Fragile* means that one seed, or a bound
+# moved by a quarter, would change the verdict.
 #
 # What was found, in short: [FINDINGS.md](../FINDINGS.md); claim by claim: [RESULTS.md](../RESULTS.md).
 #
-# Stuck? *Kernel → Restart Kernel and Run All Cells* always brings a lesson back to its start. *On Google
-# Colab:* run the last cell of a notebook first; it is folded, and installs the course.
+# ## If something goes wrong
+#
+# *Kernel → Restart Kernel and Run All Cells* brings a lesson back to its start. *On Google Colab:* run the last
+# cell of a notebook first. It is folded, and installs the course.

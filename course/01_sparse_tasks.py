@@ -7,10 +7,11 @@
 # It has learned its answers by heart, and nothing is left to learn, it seems. We go on training all the
 # same, on the same 924 sums, several times as long. Then it answers the *unseen* sums as well.
 #
-# This is **grokking**. Why would a network that already knows all its answers go on to understand?
-# In this lesson you build such a network in plain PyTorch, and watch it.
+# This is **grokking**. **Why would a network that already knows all its answers go on to understand?** In
+# this lesson you build such a network in plain PyTorch, and watch what it knows and where it looks. Then you ask what
+# the unseen sums test.
 #
-# *You need:* Python, and to have trained a small network once. *Time:* half an hour. Words in bold
+# *You need:* Python, and to have trained a small network once. *Time:* half an hour. New words in bold
 # are in the [glossary](glossary.md). Results are folded away below your guesses: running a cell
 # opens its result.
 
@@ -168,11 +169,11 @@ print(beside("01 memorised", my_memorise_epoch, first(epochs, known, 0.99), "epo
 print(beside("01 grokked", my_grok_epoch, first(epochs, unseen, 0.95), "epochs"))
 
 # %% [markdown]
-# The two curves are the puzzle of this course. **The wait** is the number of epochs between them: from
+# The two curves are the puzzle of this course. **The wait** is the number of epochs between the two numbers above: from
 # *memorising* (99 % of the training sums right) to 95 % of the unseen sums. (The lower curve does not stay at
 # the bottom and then jump. It climbs to one half and rests there: section 6 says why.)
 #
-# `grokkit.train` does the same thing, faster. From the same initial weights:
+# `grokkit.train` does the same thing, faster. Here it trains from the same initial weights:
 
 # %% tags=["nbval-ignore-output"]
 began = time.process_time()
@@ -250,8 +251,8 @@ viz.lines(
 )
 
 # %% [markdown]
-# Attention makes an **early jump** towards the numbers, before the training sums are known. The rest of
-# the way takes much longer. Is that so in other networks? Here are five recorded ones:
+# Look to the left of the dashed line. Attention makes an **early jump** towards the numbers, before the training sums are
+# known. The rest of the way takes much longer. Is that so in other networks? Here are five recorded ones:
 
 # %%
 recorded = runs.load("classroom")  # five seeds, at a tenth of your network's learning rate
@@ -268,12 +269,13 @@ for run, seed in enumerate(recorded.seed.values):
 # %% [markdown]
 # In each of these seeds the first move is the larger one, and thousands of epochs pass before the unseen
 # sums are right. (Their learning rate is a tenth of your network's, and their wait is ten times as long or more.)
-# But these are means over all sums. With a mean of 0.73 to 0.79, single numbers may still get little
-# attention: lessons 02 and 03 look at those.
+#
+# So is the search for the numbers over when the wait begins? Not quite: these are means over all sums. Single numbers may
+# still get little attention. Lessons 02 and 03 look at those.
 #
 # ## 6. The twist: what was the test testing?
 #
-# Look once more at your curve of the unseen sums. It begins to rise early. Why?
+# Look once more at your curve of the unseen sums. It begins to rise early, and rests at one half. Why?
 #
 # If 17 + 5 was trained on, then 5 + 17 may be among the unseen sums. The pair (5, 17) is the **mirror
 # image** of (17, 5). A network that treats both orders alike can answer 5 + 17 without knowing how to add.
@@ -308,9 +310,9 @@ beside(
 )
 
 # %% [markdown]
-# The mirrored sums are right first: the network answers as if order did not matter. The others are right
-# only later: then it adds. The usual curve of "test accuracy" mixes the two, and so your own curve rested at
-# one half: about half of the unseen sums are mirrored. Who reports *test accuracy* should say which pairs were unseen.
+# **The mirrored sums are right first.** For them it is enough that order does not matter. The others are right only
+# later: for them the network must add. The usual curve of "test accuracy" mixes the two. About half of the unseen sums are
+# mirrored, and so your own curve rested at one half. Who reports *test accuracy* should say which pairs were unseen.
 #
 # ## Case file
 #

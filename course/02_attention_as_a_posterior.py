@@ -4,9 +4,9 @@
 # You are given five words and one minute. Two of the words matter, and nobody tells you which. How you
 # share out your minute says what you *believe* about where the answer is to be found.
 #
-# So is the network of lesson 01, at every sum. **Where does it look, and what makes it look
-# there?** You take one step of attention apart. Then you change the tokens that do not matter, and see
-# how many epochs the network then needs.
+# So does the network of lesson 01 at every sum: it shares out its attention. **Where does it look, and what makes it
+# look there?** You take one step of attention apart. Then you change the tokens that do not matter, and see where the
+# network looks, and how many epochs it needs.
 #
 # *You need:* [lesson 01](01_sparse_tasks.ipynb); what a matrix times a vector is. *Time:* half an hour.
 
@@ -25,16 +25,21 @@ from grokkit.experiments.quantities import found
 # ## 1. One step of attention, by hand
 #
 # Each token becomes a vector $e_j$: one vector for what the token is, plus one for the place $j$ where it
-# stands. The last token, "=", asks a question, $W_Q e_{=}$. Each token offers a key, $W_K e_j$, and a value,
-# $W_V e_j$. The **score** $\ell_j$ says how well key and question fit. Softmax turns scores into **shares**
-# $\alpha_j$, and in these shares the values are mixed, or **pooled**, into $h$:
+# stands. Then, in words:
+#
+# 1. The last token, "=", asks a question, $W_Q e_{=}$. Each token offers a key, $W_K e_j$.
+# 2. The **score** $\ell_j$ says how well key and question fit.
+# 3. Softmax turns the scores into **shares** $\alpha_j$, which are positive and sum to 1.
+# 4. Each token has a value, $W_V e_j$. In these shares the values are mixed, or **pooled**, into $h$.
+#
+# In symbols:
 #
 # $$\ell_j = \frac{(W_Q e_{=}) \cdot (W_K e_j)}{\sqrt d}, \qquad
 #   \alpha_j = \frac{\exp(\ell_j)}{\sum_i \exp(\ell_i)}, \qquad h = \sum_j \alpha_j\, W_V e_j$$
 #
 # Here $d$ is how many numbers a vector has (64), and the matrices $W_Q, W_K, W_V$ are learned. In the code vectors are
-# rows, so $W_K e_j$ is `e[j] @ W_K`. The network here is not trained. (In this lesson networks add modulo $p = 31$
-# and train on 70 % of the pairs.)
+# rows, so $W_K e_j$ is `e[j] @ W_K`. (In this lesson networks add modulo $p = 31$, and train on 70 % of the pairs. This
+# one is not trained yet.)
 
 # %%
 spec = grokkit.presets["live"].with_(p=31, train_fraction=0.7)
@@ -65,7 +70,7 @@ print(data.spell(data.train.tokens[300]), "  shares:", [f"{one:.2f}" for one in 
 # One informative token is picked in secret, and you guess its place. Before reading you find all five places
 # equally likely: that is your **prior**. Each token then gives **evidence** for its place. Bayes' rule gives what
 # you believe afterwards, the **posterior**: prior times evidence, divided by the sum. That is softmax, with the
-# evidence $\exp(\ell_j)$. (Someone who knows the task gives each of the two places one half: this is the oracle.)
+# evidence $\exp(\ell_j)$. Who knows the task believes "one half" of each of the two places: this is the oracle.
 #
 # *A score rises by $\log 2$, which is about 0.69. By what factor do the odds of its place against another one
 # grow? (The odds of two places are the ratio of their shares.)*
@@ -103,7 +108,7 @@ for name, one in (("fair", fair), ("blinkered", blinkered)):
     print(f"{name:10} mass {numbers.sum():.2f}   least {numbers.min():.2f}   KL {kl:.2f} nats")
 
 # %% [markdown]
-# The mass is the same. But the second one hardly looks at one of the numbers. Mass does not show this; least
+# The mass is the same. But the second one hardly looks at one of the two numbers. Mass does not show this. Least
 # mass and KL do.
 #
 # ## 4. What are the other tokens?
@@ -121,8 +126,8 @@ for kind, one in kinds.items():
 # *Constant*: the same two signs in every sequence. *Alphabet*: each is one of four letters, drawn at random.
 # *Random*: each is a number, drawn at random.
 #
-# They have nothing to do with the answer. But a network can learn by heart which answer came with them. How
-# many of the training sums could be answered so, from the two distractors alone?
+# They have nothing to do with the answer. But a network can learn by heart which answer came with which distractors. How
+# many of the training sums could be answered so, without looking at the numbers?
 
 # %%
 
@@ -173,19 +178,21 @@ on_distractors = sorted(float(one[1] + one[3]) for one in places)[2]
 print(f"random: attention on the two distractors {on_distractors:.2f} (median of five seeds)")
 
 # %% [markdown]
-# It knows all of the training sums, and next to no unseen one. It looks mostly at the distractors. They alone
-# could answer 74 % of the training sums; for the rest it must use the numbers, too. In 10,000 epochs it does not
+# With random distractors it knows all of the training sums, and next to no unseen one. It looks mostly at the
+# distractors: they alone could answer 74 % of the training sums, as you have counted. In 10,000 epochs it does not
 # come out of this state, the **trap**. (Each pair of numbers keeps one draw of distractors. With four draws of each
 # pair most networks generalise: see the evidence.)
 #
 # ## 5. The twist: the epochs to 95 % have two parts
 #
-# We say that attention **is right** when each informative token of each training example gets at least half
-# of what the oracle gives it. The oracle gives 0.5. So this asks for a least mass of 0.25, and it must stay so.
+# Is the way over when attention has found the numbers? We need three words:
 #
-# Until attention is right, the network is **searching**. From then on until 95 % of the unseen pairs are right, it
-# is **learning to add**. The search is counted from epoch 0, so *epochs to 95 % = search + learning to add*. The
-# wait of lesson 01 is this sum minus the epochs to memorising.
+# - Attention **is right** when each informative token of each training example gets at least half of what the oracle
+#   gives it: a least mass of 0.25. It must stay so.
+# - The **search** lasts from epoch 0 until attention is right.
+# - **Learning to add** lasts from then on until 95 % of the unseen pairs are right.
+#
+# So *epochs to 95 % = search + learning to add*. The wait of lesson 01 is this sum minus the epochs to memorising.
 #
 # *With alphabet distractors, what share of the epochs to 95 % is the search, from 0 to 1? And with constant
 # ones?*
@@ -225,12 +232,14 @@ for kind, guess in (("alphabet", my_search_alphabet), ("constant", my_search_con
     print(f"    memorised at {row.memorised(kind).median:,.0f}")
 
 # %% [markdown]
-# (Each share is a median over seeds. The bars divide medians of epochs, which gives a little less.) With constant
-# distractors attention is right about as soon as the sums are memorised. The wait comes all the same: the network
-# has yet to learn to add. With random ones the search does not end in these runs.
+# Look at the first bar. With constant distractors attention is right about as soon as the sums are memorised. The wait
+# comes all the same: the network has yet to learn to add. With alphabet distractors, the second bar, most of the epochs are
+# search. With random ones the search does not end in these runs.
 #
 # The two lowest bars belong to networks that are *told* where to look from the start, by a method of lesson 06.
 # It keeps them out of the trap. But learning to add remains. **To know where to look is not yet to know how to add.**
+#
+# (A printed share is the median of the seeds' shares. The bars have medians of epochs, and come out a little lower.)
 #
 # *Try:* choose another kind of distractors, and press *Start*.
 

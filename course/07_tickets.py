@@ -1,22 +1,20 @@
 # %% [markdown]
 # # 07 · Tickets
 #
-# You have trained a network until it understood, and now you want to start a second one. What should
-# the second one inherit, so that it does not have to wait as long?
+# You have trained a network until it understood, and now you want to start a second one. **What should
+# the second one inherit, so that it does not have to wait as long?** You run a race between two answers, and
+# then ask whether the race was fair.
 #
-# There are two answers. The **lottery ticket hypothesis** says: *which weights there are*. Most weights
-# of a trained network are small. Note where the large ones stand. In the second network only the weights
-# in these places are trained; all others are 0 from the start and stay 0.
+# - The **lottery ticket hypothesis** says: *which weights there are*. Most weights of a trained network are small.
+#   Note where the large ones stand. In the second network only the weights in these places are trained; all others are
+#   0 from the start and stay 0.
+# - The paper of this course says: *where to look*. Keep every weight, and let the KL prior of
+#   [lesson 06](06_kl_acceleration.ipynb) draw attention to the informative tokens. It calls this the **Bayesian ticket**.
 #
-# The paper of this course says: *where to look*. Keep every weight, and let the KL prior of
-# [lesson 06](06_kl_acceleration.ipynb) draw attention to the [informative tokens](glossary.md). It calls
-# this the **Bayesian ticket**. It gives both tickets to networks with **fresh** weights, that is, with
-# initial weights of another seed, and reports that the Bayesian ticket "matches or outperforms" the other.
+# The paper gives both tickets to networks with **fresh** weights, that is, with the initial weights of another seed.
+# It reports that the Bayesian ticket "matches or outperforms" the other.
 #
-# Here you run that race yourself. Then you ask whether it was a fair one.
-#
-# *You need lesson 06. Reading takes 15 minutes; the code takes {{time 07}} of one core. All claims,
-# all controls and what is weak about them: [evidence 07](evidence/07_tickets.ipynb).*
+# *You need:* [lesson 06](06_kl_acceleration.ipynb). *Time:* 15 minutes; the code takes {{time 07}} of one core.
 
 # %%
 import tempfile
@@ -38,9 +36,9 @@ live = grokkit.presets["live"]
 #
 # The network that we cut comes with the package. It adds modulo 43, and its seed is 100.
 #
-# A **mask** says for each weight whether it stays. Choose a share $s$, the **sparsity**: of each matrix
-# the smallest weights, a share $s$ of them, become 0 for good. Write $W_{ij}$ for a weight, and $q_s$ for
-# the value below which a share $s$ of the absolute weights lies. Then the mask is
+# A **mask** says for each weight whether it stays. In words: choose a share $s$, the **sparsity**. Of each matrix
+# the smallest weights, a share $s$ of them, become 0 for good. In symbols: let $W_{ij}$ be a weight, and let a share
+# $s$ of the absolute weights lie below $q_s$. Then the mask is
 #
 # $$m_{ij} = 1 \;\text{ if } |W_{ij}| \ge q_s, \quad \text{else } 0.$$
 #
@@ -65,8 +63,8 @@ for name, mask in kept.items():
     print(f"{name:4} {rows:3} x {columns:3}: {mask.float().mean():.0%} of the weights stay")
 
 # %% [markdown]
-# The lottery ticket is this mask. To use it, take fresh weights, multiply them with the mask, and train;
-# pruned weights stay 0. So the second network inherits no weight of the first, only the places.
+# This mask is the lottery ticket. To use it, take fresh weights, multiply them with the mask, and train;
+# weights that are cut stay 0. So the second network inherits no weight of the first, only the places.
 #
 # ## 2. The race
 #
@@ -147,9 +145,9 @@ beside("07 first and last in the race", (my_first, my_last) if my_first else Non
 # - `Bayesian, teacher` against `lottery`: neither has the oracle. Both inherit from the network of section 1.
 #   One gets its mask. The other is drawn to its *attention*: this network is its **teacher**.
 #
-# Here are five fresh seeds of each, recorded at a smaller learning rate. The figure has two controls as
-# well: a random mask as sparse, and a lottery ticket that leaves $W_Q$, $W_K$ and $W_V$ whole. (Why that one
-# memorises last, we do not know.)
+# Here are five fresh seeds of each, recorded at a smaller learning rate. Look at the right column: how many of the five
+# come to 99 %. (Two rows are controls: a random mask as sparse, and a lottery ticket that leaves $W_Q$, $W_K$ and $W_V$
+# whole. Why this one memorises last, we do not know.)
 
 # %%
 recorded = experiments.recorded("tickets")
@@ -166,12 +164,13 @@ both = sum(pair in known for pair in unseen) / len(unseen)
 print(f"of the sums that seed 0 has not seen, the source was trained on {both:.0%}")
 
 # %% [markdown]
-# In the first fair race the network with the mask is the slower one. In the second, the teacher's
-# *attention* brings all five seeds to 95 %, and its *mask* brings none. So at this mask both fair races have
-# the winner of the unfair one. (To 99 %, as in the figure, the median of `Bayesian` is not below that of `dense`.)
+# Read the lines in pairs. *Both have the oracle*, `Bayesian` and `lottery, oracle`: the one with the mask is
+# slower. *Neither has it*, `Bayesian, teacher` and `lottery`: the teacher's attention brings all five seeds to
+# 95 %, and its mask brings none. So both fair races have the winner of the unfair one. (To 99 %, as in the figure,
+# the median of `Bayesian` is not below that of `dense`.)
 #
-# A seed also draws the training sums. So the source has seen half of the sums that are new to seed 0. What it
-# passes on is only a mask, or its attention on sums that the new network is trained on anyway.
+# The last line is a check. A seed also draws the training sums, so the source has seen half of the sums that are
+# new to seed 0. But it passes on only a mask, or its attention on sums that the new network is trained on anyway.
 #
 # ## 4. The twist: does the trained network survive its own mask?
 #
@@ -200,8 +199,8 @@ for sparsity in (0.0, 0.5, 0.6, 0.7, 0.8):
 
 # %% [markdown]
 # At 80 % the mask damages the network that it was cut from: it no longer knows all of its training sums. At
-# 50 % hardly anything is lost. So our lottery ticket was damaged before any race, fair or unfair, began. Cut
-# gently, and run the first race once more.
+# 50 % hardly anything is lost. **So our lottery ticket was damaged before any race began.** Cut gently, and run the
+# first race once more.
 
 # %% tags=["nbval-ignore-output"]
 half = prune(spec, trained, Pruning(sparsity=0.5))
@@ -233,35 +232,35 @@ for name, others in rivals.items():
         )
 
 # %% [markdown]
-# With a gentle mask every lottery ticket comes to 95 %. But none of those without the oracle has a lower
-# median than the dense network. The races against them end like this:
+# With a gentle mask every lottery ticket comes to 95 %. But without the oracle none has a lower median than the
+# dense network. The races end like this:
 #
 # - unfair: `Bayesian` is sooner in all five seeds, at every mask;
 # - fair, without the oracle: `Bayesian, teacher` is sooner in all five seeds, at every mask;
-# - fair, **with the oracle: undecided**. `Bayesian` is sooner in three seeds of five; the medians are nearly
-#   the same. Section 3's winner beat a damaged ticket.
+# - fair, **with the oracle: undecided**. `Bayesian` is sooner in three seeds of five; the medians are nearly the
+#   same. Section 3's winner beat a damaged ticket.
 #
-# One line more on the map: the unfair race, against the lottery ticket that keeps half. It is undecided because
-# to 99 % some networks never come.
+# ## Case file
+#
+# - **We know:** networks that are told where to look, by the oracle or by a teacher's attention, come to 95 %
+#   sooner than dense ones, in five of five seeds. They are also sooner than lottery tickets that are not told.
+# - **We doubt:** "structure beats sparsity". In the first race one rival was given the answer, and the other a
+#   damaged ticket. Who is sooner if both have the oracle, is undecided.
+# - **It would change our minds:** a mask under which its source still works, and with which fresh weights are
+#   sooner than dense ones, in five seeds. (We tried one source, cut in one round.)
+#
+# **The map so far:** what is said, what was measured, and the verdict. (The new line is the unfair race, against
+# the ticket that keeps half. It is undecided because some networks never come to 99 %.)
 
 # %%
 viz.claims_map(upto=7)
 
 # %% [markdown]
-# ## Case file
+# **More:** [the evidence](evidence/07_tickets.ipynb) (all arms, all claims, and what is weak about them) ·
+# [exercises](../exercises/07_tickets.ipynb)
 #
-# - **We know:** networks that are told where to look come to 95 % sooner than dense ones, in five of five
-#   seeds, whether the oracle tells them or a teacher's attention.
-# - **We know, too:** at 50, 60 and 70 % the source still works under its mask. Unless the lottery ticket has the
-#   oracle as well, the Bayesian ticket is sooner to 95 %.
-# - **We do not know:** who is sooner if both have the oracle; whether some mask helps. We tried one source,
-#   pruned in one round.
-# - **What would change it:** a mask under which its source still works, and with which fresh weights are
-#   sooner than dense ones, in five seeds.
-#
-# **A common misconception.** "The Bayesian ticket beat the lottery ticket, so structure beats sparsity."
-# In the first race here one rival was given the answer, and the other a damaged ticket.
-#
-# **Exercises:** [07 · Tickets](../exercises/07_tickets.ipynb). **Next:**
-# [08 · Loosening the assumptions](08_loosening_the_assumptions.ipynb): no oracle, moving positions,
+# **Next:** [08 · Loosening the assumptions](08_loosening_the_assumptions.ipynb): no oracle, moving positions,
 # several heads. Does the account survive outside the toy?
+#
+# *Sources:* arXiv 2605.15787, section 6, Figure 4; J. Frankle, M. Carbin, arXiv 1803.03635 (lottery tickets). The
+# fair races and the gentle masks are ours.

@@ -1,7 +1,9 @@
 """Settings that every test shares: one thread, no windows, no chance."""
 
+import atexit
 import os
 import shutil
+import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -34,13 +36,30 @@ QUIET = (
     "--disable-sync",
 )
 
+SHARED = "GROKKIT_TESTS_SHARED"
+"""The variable that names a folder for what several workers need: the first makes it."""
+
+
+def pytest_configure() -> None:
+    """A folder for all workers of this session; they inherit the variable."""
+    if SHARED not in os.environ:
+        folder = tempfile.TemporaryDirectory(prefix="grokkit-tests-")
+        atexit.register(folder.cleanup)
+        os.environ[SHARED] = folder.name
+
+
 QUICK = 8
 """How many of a test's parameters `make test` tries."""
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Of a test with many parameters all but a few, spread evenly, are slow."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Of a test with many parameters all but a few, spread evenly, are slow.
+
+    And where the slow tests run, a sample of one of them says no more.
+    """
+    if "not slow" not in config.option.markexpr:
+        items[:] = [item for item in items if item.get_closest_marker("sample") is None]
     by_test: defaultdict[tuple[object, str], list[pytest.Item]] = defaultdict(list)
     for item in items:
         if isinstance(item, pytest.Function) and hasattr(item, "callspec"):

@@ -80,7 +80,7 @@ with style():
 figure
 
 # %% [markdown]
-# **Second factor: what does the MLP pass on?** At most its Lipschitz constant $L_f$ (lesson 03):
+# **Second factor: what does the MLP pass on?** At most its Lipschitz constant $L_f$ (evidence 03):
 # the product of the largest singular values of its two matrices.
 #
 # **Third factor: what would more attention change?** More attention on $j$ means less on all

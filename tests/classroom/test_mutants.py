@@ -14,6 +14,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptio
 each_chapter = pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
 
 
+@pytest.mark.sample
 @each_chapter
 def test_some_mutants_of_every_chapter_are_refused(path: Path):
     tried, passed = survivors(sources.read(path), share=0.1)

@@ -1,8 +1,7 @@
 """Every row of the table of experiments, so small that all of it is trained in seconds."""
 
-import atexit
 import dataclasses
-import tempfile
+import os
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -13,8 +12,9 @@ from grokkit.engine import RunSpec, Spec, load_weights
 from grokkit.experiments import ROWS, Row, Size
 from grokkit.images import ImageSpec
 from grokkit.operators import ContestSpec
-from grokkit.runtime import train
+from grokkit.runtime import load_history, save_history, train
 from grokkit.tickets import Pruning, draw, prune, save_ticket, shuffled
+from tests.conftest import SHARED
 
 SEEDS = (0, 1)
 EPOCHS = 12
@@ -64,17 +64,10 @@ def shrink(spec: Spec) -> Spec:
 
 
 @cache
-def folder() -> Path:
-    """Where the tiny teacher and tickets are, until this process ends."""
-    where = tempfile.TemporaryDirectory()
-    atexit.register(where.cleanup)
-    return Path(where.name)
-
-
-@cache
 def made(file: str) -> Path:
     """A tiny teacher or ticket in place of the one of this name."""
-    path, source = folder() / file, folder() / "source.safetensors"
+    folder = Path(os.environ[SHARED])
+    path, source = folder / file, folder / "source.safetensors"
     if not source.exists():
         base = shrink(ROWS["tickets"].arms(seeds=[0])["dense"][0])
         assert isinstance(base, RunSpec)
@@ -90,12 +83,18 @@ def made(file: str) -> Path:
 def history_of(
     name: str, seeds: tuple[int, ...] = SEEDS, size: Size = "classroom"
 ) -> xr.Dataset | None:
-    """The runs of a tiny row, labelled; None for a row that trains nothing."""
+    """The runs of a tiny row, labelled; None for a row that trains nothing.
+
+    Trained once for all workers of this session.
+    """
     row = tiny(name)
     specs = row.specs(size, seeds)
     if not specs:
         return None
-    return row.label(train(specs, workers=1, progress=False), size)
+    file = Path(os.environ[SHARED]) / f"{name}-{size}-{'-'.join(map(str, seeds))}.nc"
+    if not file.exists():
+        save_history(train(specs, workers=1, progress=False), file)
+    return row.label(load_history(file), size)
 
 
 def understood(history: xr.Dataset, at: float = 0.5) -> xr.Dataset:

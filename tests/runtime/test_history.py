@@ -9,6 +9,7 @@ import pytest
 import xarray as xr
 
 import grokkit.engine.files as files
+from grokkit import runs
 from grokkit.diagnostics import grok_epoch, memorise_epoch
 from grokkit.engine import RunSpec, grid
 from grokkit.runtime import load_history, save_history, specs_of, thin, train
@@ -197,6 +198,18 @@ def test_no_flipped_bit_goes_unnoticed(history, tmp_path):
             assert "\n" not in str(error)
             refused += 1
     assert refused > 2
+
+
+@pytest.mark.parametrize("name", runs.names())
+def test_what_is_read_is_what_xarray_reads(name):
+    """Numbers, texts, flags, axes with and without numbers, attributes: of every recording."""
+    path = runs.path(name)
+    theirs = xr.load_dataset(path, engine="h5netcdf").drop_attrs(deep=False)
+    ours = load_history(path)
+    assert ours.drop_attrs(deep=False).identical(theirs)
+    assert {n: v.dtype for n, v in ours.variables.items()} == {
+        n: v.dtype for n, v in theirs.variables.items()
+    }
 
 
 def test_a_file_without_a_checksum_of_its_coordinates_is_read(history, tmp_path, monkeypatch):
