@@ -6,6 +6,7 @@ from pathlib import Path
 
 from docutils import nodes
 from latex2mathml.converter import convert
+from sphinx import addnodes
 from sphinx.application import Sphinx
 
 ROOT = Path(__file__).parents[2]
@@ -79,7 +80,7 @@ def escape_bars(
 ARRAY = re.compile(r"(Float|Int|Bool|UInt8|Shaped|Num|Inexact)\[[^\[\]]*?, ['‘](.*?)['’]\]")
 NUMBERS = {"float", "int", "floating", "integer"}
 LONGEST = 60
-"""A type of more letters is cut: it would bury the sentence that follows it."""
+"""A type of more letters is cut, and a value left out: it would bury the sentence that follows."""
 
 
 def brief(words: str) -> str:
@@ -105,10 +106,16 @@ def brief(words: str) -> str:
 
 def shorten_types(app: Sphinx, domain: str, objtype: str, content: nodes.Element) -> None:
     """The types of parameters, attributes and results in few words; nobody asks for `object`."""
+    for value in content.parent.findall(addnodes.desc_annotation):
+        if value.astext().lstrip().startswith("=") and len(value.astext()) > LONGEST:
+            value.clear()
+            value += nodes.Text(" = …")
     for field in content.findall(nodes.field):
         name, body = field.children
         if name.astext().split(" ")[0] in ("type", "vartype", "rtype"):
-            body.children = [nodes.paragraph("", brief(body.astext()))]
+            words = brief(body.astext())
+            body.clear()
+            body += nodes.paragraph("", words)
     for base in [one for one in content.children if one.astext() == "Bases: object"]:
         content.remove(base)
 
