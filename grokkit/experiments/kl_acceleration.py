@@ -245,6 +245,8 @@ ROW = Row(
             sooner("KL 1", "orthogonal gradient"),
             sooner("KL 1", "Muon"),
         ),
+    ),
+    paper_claims=(
         Claim(
             "kl-acceleration/content-at-p-113",
             "At p 113, too, the prior helps by what it says: it takes at most 0.8 of the epochs "
