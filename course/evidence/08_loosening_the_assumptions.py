@@ -343,7 +343,7 @@ print(f"smoother in {rises} of {len(borders)} seeds")
 #
 # ## 5. Other optimizers, and the next token
 #
-# Lesson 05 showed that norms do not fall under every optimizer. Do all of them grok?
+# Norms do not fall under every optimizer (evidence 05). Do all of them grok?
 
 # %%
 recorded("assumptions")

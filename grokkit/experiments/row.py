@@ -38,6 +38,7 @@ class Row:
         every_record: whether its recording has every record of its runs, because epochs within
             a run are compared; otherwise about 100 of each.
         seeds: which seeds its verdicts are about.
+        paper_claims: what is claimed besides at the size of the paper, of arms that it has alone.
         table: what is shown in RESULTS.md beside the verdicts, as Markdown.
     """
 
@@ -51,6 +52,7 @@ class Row:
     also_kept: Callable[[str], Callable[[Evidence], Times]] | None = None
     every_record: bool = False
     seeds: Sequence[int] = SEEDS
+    paper_claims: tuple[Claim, ...] = ()
     table: Callable[[Evidence], str] | None = None
 
     def __post_init__(self) -> None:
@@ -118,7 +120,7 @@ class Row:
             seeds: of which seeds they are; None: the row's own.
         """
         results, evidence = [], self.evidence(history, size, seeds)
-        for claim in self.claims:
+        for claim in self.claims + (self.paper_claims if size == "paper" else ()):
             evidence.forget()
             try:
                 parts = claim.judge(evidence)

@@ -20,7 +20,7 @@ from grokkit.experiments import (
 from grokkit.runtime import any_specs_of
 from tests.experiments.tiny import SEEDS, history_of, tiny, understood
 
-CLAIMS = [claim for one in ROWS.values() for claim in one.claims]
+CLAIMS = [claim for one in ROWS.values() for claim in one.claims + one.paper_claims]
 TRAINED = [name for name in ROWS if ROWS[name].arms()]
 
 
@@ -29,7 +29,7 @@ def test_a_claim_has_a_name_of_its_own_under_that_of_its_row():
     assert len(set(ids)) == len(ids)
     for name, one in ROWS.items():
         assert one.name == name
-        assert all(claim.id.startswith(f"{name}/") for claim in one.claims)
+        assert all(claim.id.startswith(f"{name}/") for claim in one.claims + one.paper_claims)
 
 
 def test_every_row_claims_something_and_says_who_does():
