@@ -122,7 +122,7 @@ viz.lines(
         viz.Line(off.epoch, off.test_accuracy, "decay 1 → 0", "test", OFF),
         viz.Line(on.epoch, on.test_accuracy, "decay 0 → 1", "test"),
     ],
-    title="Switch decay off, and the wait stands still",
+    title="Switch decay off, and the network stops improving",
     below="two live runs, seed 0",
     x="epoch",
     y="share of unseen sums right",
@@ -145,7 +145,7 @@ did = "falls" if ratio < 0.5 else "stays" if ratio < 2 else "rises"
 print(beside("05 training loss, decay switched off", my_loss, did))
 
 # %% [markdown]
-# With decay the network goes on to grok. Without it, it stands still from the switch on. Why? Look at the
+# With decay the network goes on to grok. Without decay it hardly improves after the switch. Why? Look at the
 # training loss of the same two runs:
 
 # %% tags=["hide-output", "nbval-ignore-output"]
