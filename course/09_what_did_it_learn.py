@@ -1,13 +1,13 @@
 # %% [markdown]
 # # 09 · What did it learn?
 #
-# The network adds. Asked for 17 + 38 modulo 43, a pair that it has never seen, it says 12. But how? It has
-# no digits, and no idea that 18 comes after 17. To the network these are token 17 and token 18, two vectors
+# The network adds. Asked for 17 + 38 modulo 43, a pair that it has never seen, it says 12. But how? It has no
+# digits, and nothing tells it that 18 comes after 17. To the network these are token 17 and token 18, two vectors
 # that began as random numbers.
 #
-# For eight lessons you watched the network from outside: where it looks, how large its weights are, what it
-# gets right. Its weights are in a file, and now you open it. **What is the answer that it found, and how can
-# you show that it uses it?**
+# For eight lessons you watched the network from outside: where it looks, how large its weights are, what it gets
+# right. Now you open it. **By what method does it add? And how can you show that it uses this method?** You look
+# for waves in its weights, find a clock, and then take the clock away.
 #
 # *You need lesson 01 and what a cosine is. Reading takes 20 minutes; the code takes {{time 09}} of one core.
 # How each measure was checked, a lookup table that fools one of them, and the order of attention and
@@ -46,7 +46,8 @@ p = 43
 #
 # $$\text{logit}(c) = \sum_{k} \cos\!\big(\omega_k\,(a + b - c)\big).$$
 #
-# What matters for the loss is the **margin**: the logit of the right answer minus the best wrong one.
+# Its answers should be right by a wide **margin** (lesson 04): the logit of the right answer minus that of the best
+# wrong one. Try it with one wave, and with several:
 
 # %%
 a, b, c = torch.meshgrid(*3 * [torch.arange(p)], indexing="ij")
@@ -64,34 +65,30 @@ for frequencies in ([1], [7], [1, 7], [2, 7, 9, 16]):
     print(f"waves {frequencies}: {right:.0%} of all sums right, margin {best[0] - best[1]:.2g}")
 
 # %% [markdown]
-# One wave is enough, but only just: some wrong answer has nearly the same cosine. Several frequencies help,
-# for an answer that is nearly right on one clock is far off on another. Of single frequencies none is better,
-# since 43 is prime: another frequency only reorders the same 43 cosines. So 1 and 7 have the same margin.
+# One wave is enough, but only just: some wrong answer has nearly the same cosine. Several frequencies help, for an
+# answer that is nearly right on one clock is far off on another. (Of single frequencies none is better: 43 is prime.)
 #
-# ## 2. Does the network draw a clock?
+# ## 2. Does the network have such a clock?
 #
 # In the network, the number $n$ is the vector $E_n$, row $n$ of the token embedding. Does this vector go up and
 # down in a wave as $n$ counts from 0 to 42? Multiply the vectors by the wave and sum them. If they follow the
-# wave, the sum is large; if they do not, the terms cancel. The **power** at frequency $k$ is
+# wave, the sum is large. If they do not, the terms cancel. The **power** at frequency $k$ is the squared length of
+# this sum, for the cosine and for the sine (the $2/p$ makes up for the size of the wave):
 #
 # $$P_k = \tfrac{2}{p}\Big\lVert \sum_n \cos(\omega_k n)\,E_n \Big\rVert^2
-#       + \tfrac{2}{p}\Big\lVert \sum_n \sin(\omega_k n)\,E_n \Big\rVert^2 .$$
+#       + \tfrac{2}{p}\Big\lVert \sum_n \sin(\omega_k n)\,E_n \Big\rVert^2, \qquad k = 1, \dots, 21 .$$
 #
-# (The squares of a wave sum to $p/2$; hence the $2/p$.) There are 21 frequencies, 1 to 21. (At whole numbers, frequency $43 - k$ has the same cosine as $k$.)
+# The *answers* have waves, too. For each sum $a + b$ take the mean logits of all pairs with this sum, and measure
+# their power in the same way. The fewest frequencies that hold 90 % of it are the network's **key frequencies**.
 #
-# The *answers* have waves, too. For each sum $a + b$ take the mean logits of all pairs with this sum, and
-# measure their power in the same way. The fewest frequencies that hold 90 % of this power are the network's
-# **key frequencies**. *How many has a network that has grokked? And one that has only memorised?*
+# The package has the weights of two networks that begin alike. `memorised` stopped when it knew the training sums;
+# `grokked` is the same run at its end. *How many key frequencies has each of them, from 1 to 21?*
 
 # %%
 my_number_when_grokked = None
 my_number_when_memorised = None
 
-# %% [markdown]
-# The package has the weights of two networks that begin alike. `memorised` stopped when it knew the
-# training sums; `grokked` is the same run at its end.
-
-# %% tags=["hide-output"]
+# %% tags=["hide-input"]
 networks = {
     "memorised": load_weights("recorded:weights/memorised.safetensors"),
     "grokked": load_weights("recorded:weights/baseline.safetensors"),
@@ -107,12 +104,9 @@ def all_sums(spec, weights):
     return logits, pairs, torch.arange(pairs.examples)[None] < len(data.train)
 
 
-frequency = np.arange(1, p // 2 + 1)
-curves, key = [], {}
-for (name, (spec, weights)), look in zip(networks.items(), ("train", "test"), strict=True):
-    power = embedding_power(weights, p)[0, 1:]
-    dots = {"marker": "o", "markevery": 1, "linewidth": 1}
-    curves.append(viz.Line(frequency, power / power.sum(), name, look, dots))
+# %% tags=["hide-output"]
+key = {}
+for name, (spec, weights) in networks.items():
     logits, pairs, known = all_sums(spec, weights)
     key[name] = key_frequencies(sum_power(logit_table(logits, pairs, p)))[0]
     print(f"{name}: key frequencies {key[name].nonzero().flatten().tolist()}")
@@ -120,8 +114,24 @@ for (name, (spec, weights)), look in zip(networks.items(), ("train", "test"), st
     asked = int((numbers == torch.tensor([17, 38])).all(dim=1).nonzero())
     seen = "trained on" if known[0, asked] else "never seen"
     print(f"    17 + 38, {seen}: it says {int(logits[0, asked].argmax())}")
+
+# %% tags=["hide-output"]
+beside("09 frequencies used by the grokked network", my_number_when_grokked,
+       int(key["grokked"].sum()))  # fmt: skip
+
+# %% tags=["hide-output"]
+beside("09 frequencies used by the memorised network", my_number_when_memorised,
+       int(key["memorised"].sum()))  # fmt: skip
+
+# %% tags=["hide-output"]
+frequency = np.arange(1, p // 2 + 1)
+dots = {"marker": "o", "markevery": 1, "linewidth": 1}
+power = {name: embedding_power(one, p)[0, 1:] for name, (_, one) in networks.items()}
 figure = viz.lines(
-    curves,
+    [
+        viz.Line(frequency, power[name] / power[name].sum(), name, look, dots)
+        for name, look in (("memorised", "train"), ("grokked", "test"))
+    ],
     title="The power of the token embedding at each frequency",
     below="seed 0 of the classroom preset, sums modulo 43",
     x="frequency k (times round the clock in 43 numbers)",
@@ -132,27 +142,19 @@ figure = viz.lines(
 figure.axes[0].set_xticks(frequency)
 figure
 
-# %% tags=["hide-output"]
-beside("09 frequencies used by the grokked network", my_number_when_grokked,
-       int(key["grokked"].sum()))  # fmt: skip
-
-# %% tags=["hide-output"]
-beside("09 frequencies used by the memorised network", my_number_when_memorised,
-       int(key["memorised"].sum()))  # fmt: skip
-
 # %% [markdown]
-# <details><summary><b>What the spectrum shows</b> (open after your guess)</summary>
+# <details><summary><b>What the two networks show</b> (open after your guess)</summary>
 #
-# The answers of the memorised network need most of the frequencies, and its embedding has some of each. In
-# the embedding of the grokked network a few frequencies stand out. They are the ones that hold 90 % of the
-# waves in its answers.
+# The answers of the memorised network need most of the frequencies, and its embedding has some of each. In the
+# embedding of the grokked network a few frequencies stand out. They are its key frequencies: the ones that hold
+# 90 % of the waves in its answers.
 #
 # </details>
 #
-# Now look at the clock. The embedding has 64 dimensions; a picture has two. For a frequency $k$ the two sums in
-# the formula, with the cosine and with the sine, are two vectors, and they span a plane. Here are the 43
-# numbers, seen in the plane of the strongest frequency. Lines join the numbers in the order in which a hand
-# of this frequency meets them.
+# Now look at the clock itself. The embedding has 64 dimensions, a picture has two. For a frequency $k$ the two sums
+# in the formula, with the cosine and with the sine, are two vectors, and they span a plane. Here are the 43
+# numbers in the plane of the strongest frequency. Lines join them in the order in which a hand of this frequency
+# meets them.
 
 
 # %%
@@ -193,13 +195,19 @@ figure
 #
 # ## 3. An ablation: take the clock away
 #
-# That there is a clock does not show that the network *uses* it. So do an **ablation**: remove the waves of
-# its key frequencies from the embedding, leave everything else as it is, and count the right answers. As a
-# control, remove as many other frequencies. (To remove a wave, subtract from the embeddings their part along
-# its cosine and its sine.)
-
+# That there is a clock does not show that the network *uses* it. So do an **ablation**: take one thing out, leave
+# everything else as it is, and count the right answers. Here the thing is the waves of the key frequencies in
+# the embedding. (To remove a wave, subtract from the embeddings their part along its cosine and its sine.) As a
+# control, remove other frequencies.
+#
+# *Without its key frequencies, what share of the unseen sums does the grokked network still get right, from 0 to
+# 1?*
 
 # %%
+my_share_without_the_clock = None
+
+
+# %% tags=["hide-input"]
 def without_waves(weights, frequencies):
     """The same weights, with the waves of some frequencies taken out of the numbers."""
     cut = Parameters(weights.layout, weights.flat.detach().clone())
@@ -213,6 +221,7 @@ def without_waves(weights, frequencies):
     return cut
 
 
+# %% tags=["hide-output"]
 spec, weights = networks["grokked"]
 keys = key["grokked"].nonzero().flatten().tolist()
 others = [k for k in range(1, p // 2 + 1) if k not in keys][: len(keys)]
@@ -225,83 +234,32 @@ for words, frequencies in (
 ):
     logits, pairs, trained = all_sums(spec, without_waves(weights, frequencies))
     right = (logits.argmax(dim=2) == pairs.targets).double()
+    if frequencies == keys:
+        left = float(right[~trained].mean())
     print(f"{words}: {right[trained].mean():.2f} of the training sums right, "
           f"{right[~trained].mean():.2f} of the unseen")  # fmt: skip
 
-# %% [markdown]
-# Without its key frequencies the network loses most of its answers, of the unseen sums and of those that it
-# was trained on. Without all the others together it keeps nearly all of them. So the network adds with its
-# clock.
-#
-# ## 4. The twist: Clock or Pizza?
-#
-# There are two ways to add with waves. Draw each number as a point on the circle of frequency $k$.
-#
-# - The **Clock** multiplies the waves of $a$ and $b$ and gets $\cos(\omega_k(a+b))$. How far apart $a$ and $b$
-#   are does not matter.
-# - The **Pizza** first takes the *mean* of the two points, which lies inside the circle, as a topping lies on a
-#   pizza (the names are those of Zhong et al., 2023). The mean lies in the direction of half the angle
-#   of $a + b$, and its length is $|\cos(\omega_k (a-b)/2)|$: long where the two points are near each other,
-#   0 where they lie opposite. So for some distances $a - b$ a Pizza has a larger logit than for others.
-#
-# Attention that gives each number one half *is* a mean. So we may expect a Pizza. The test: how much does the
-# distance $a - b$ matter? Take the logit of the right answer for each pair, and its mean at each distance.
-
-# %%
-logits, pairs, _ = all_sums(spec, weights)
-centred = logits[0] - logits[0].mean(dim=1, keepdim=True)  # a softmax does not see a constant
-sure = centred.gather(1, pairs.targets[0][:, None])[:, 0].double()
-numbers = pairs.tokens[0][pairs.informative[0]].view(-1, 2)
-distance = (numbers[:, 0] - numbers[:, 1]) % p
-by_distance = torch.stack([sure[distance == step].mean() for step in range(p)])
-within = torch.stack([sure[distance == step].var(correction=0) for step in range(p)]).mean()
-told = 1 - within / sure.var(correction=0)
-print(f"of the variance of that logit over all pairs, the distance explains {told:.0%}")
-
-
-def lengths_fitted(frequencies):
-    """The Pizza's lengths at each distance, fitted to the curve; the share of it explained."""
-    steps = torch.arange(p).double()
-    columns = [(torch.pi * k * steps / p).cos().abs() for k in frequencies]
-    table = torch.stack([*columns, torch.ones(p)], dim=1).double()
-    curve = table @ torch.linalg.lstsq(table, by_distance).solution
-    return curve, 1 - (by_distance - curve).var(correction=0) / by_distance.var(correction=0)
-
-
-pizza, share = lengths_fitted(keys)
-sets = [rest[i : i + len(keys)] for i in range(len(rest) - len(keys) + 1)]
-control = max(lengths_fitted(one)[1] for one in sets)
-print(f"of the variance of the curve below, a Pizza with {keys} explains {share:.0%};")
-print(f"the best of {len(sets)} Pizzas with {len(keys)} successive others: {control:.0%}")
-bare = {"marker": "none"}
-viz.lines(
-    [
-        viz.Line(range(p), by_distance, "the network", "test", {"marker": "o", "markevery": 1}),
-        viz.Line(
-            range(p), pizza, "a Pizza's lengths at its key frequencies, fitted", "structure", bare
-        ),
-    ],
-    title="How sure the network is depends on the distance of the two numbers",
-    below="grokked network, seed 0: mean logit at each distance; the axis does not begin at 0",
-    x="distance a - b, modulo 43",
-    y="logit of the right answer",
-    height=3.4,
-)
+# %% tags=["hide-output"]
+beside("09 unseen sums right without the clock", my_share_without_the_clock, round(left, 2))
 
 # %% [markdown]
-# A pure Clock would give a flat line. This line is not flat: a Pizza with the network's own key frequencies
-# explains 94 % of its variance. But the line shows only means. Of the variance over all pairs the distance
-# explains 45 %. So the network is no pure Pizza either. What was measured is this: **the network adds by waves,
-# and its logits show the mean that attention takes.**
+# <details><summary><b>What the ablation shows</b> (open after your guess)</summary>
 #
-# ## 5. When does the clock come?
+# Without its key frequencies the network loses most of its answers, of the unseen sums and of those that it was
+# trained on. Without all the others together it keeps nearly all of them. **So the network adds with its clock.**
 #
-# In [lesson 02](02_attention_as_a_posterior.ipynb) the wait had two parts, the search for where to look and
-# [learning to add](glossary.md). Here is the second part alone: attention was frozen at the oracle from the
-# start. The **Fourier concentration** asks whether the 64 dimensions of the embedding share their
-# frequencies. Average the dimensions' strengths at each frequency. Divide the variance of this average over the
-# frequencies by the mean squared distance of single dimensions from it. The result is near 0 if each dimension
-# has frequencies of its own, and about 1 or more if all share a few.
+# </details>
+#
+# ## 4. When does the clock come?
+#
+# In [lesson 02](02_attention_as_a_posterior.ipynb) the epochs to 95 % had two parts, the search for where to look and
+# [learning to add](glossary.md). Look at the second part alone: in these networks attention was *frozen* at the
+# oracle from the start.
+#
+# We follow one number, the **Fourier concentration**. It asks whether the 64 dimensions of the embedding share their
+# frequencies: near 0 means that each dimension has frequencies of its own, about 1 or more that all share a few.
+# (In full: average the dimensions' strengths at each frequency; divide the variance of this average over the frequencies
+# by the mean squared distance of single dimensions from it.)
 
 # %%
 evidence = experiments.row("wait").evidence(experiments.recorded("wait"))
@@ -330,11 +288,79 @@ for one in alone:
           f"{one.fourier_concentration[-1].item():.2f} at the end")  # fmt: skip
 
 # %% [markdown]
-# The training sums are known by heart early, and with them half of the unseen ones, the mirror images. The
-# concentration is then less than half of what it will be. It grows during the wait, and the other unseen sums
-# come with it. **In the second part of the wait the dimensions come to share a few frequencies.**
+# Follow the picture from left to right. The training sums are soon known by heart, and with them half of the unseen ones,
+# the mirror images. The concentration is then less than half of what it will be, in each of the five seeds. It grows
+# during the wait, and the other unseen sums come with it. **Learning to add is the time in which the dimensions come
+# to share a few frequencies.**
 #
-# What the map says after this lesson:
+# ## 5. The twist: Clock or Pizza?
+#
+# There are two ways to add with waves (the names are those of Zhong et al., 2023). Draw each number as a point on the
+# circle of frequency $k$.
+#
+# - The **Clock** *multiplies* the waves of $a$ and $b$ and gets $\cos(\omega_k(a+b))$. How far apart $a$ and $b$ are
+#   does not matter.
+# - The **Pizza** takes the *mean* of the two points. The mean lies inside the circle, as a topping lies on a pizza, in
+#   the direction of half the angle of $a + b$. But its length is $|\cos(\omega_k (a-b)/2)|$: long where the two
+#   points are near each other, 0 where they lie opposite. So the network is surer at some distances $a - b$ than at others.
+#
+# Attention that gives each number one half *is* a mean. So we may expect a Pizza. The test: take the logit of the
+# right answer for each pair, and its mean at each distance $a - b$. A Clock gives a flat line.
+
+# %% tags=["hide-input"]
+logits, pairs, _ = all_sums(spec, weights)
+centred = logits[0] - logits[0].mean(dim=1, keepdim=True)  # a softmax does not see a constant
+sure = centred.gather(1, pairs.targets[0][:, None])[:, 0].double()
+numbers = pairs.tokens[0][pairs.informative[0]].view(-1, 2)
+distance = (numbers[:, 0] - numbers[:, 1]) % p
+by_distance = torch.stack([sure[distance == step].mean() for step in range(p)])
+within = torch.stack([sure[distance == step].var(correction=0) for step in range(p)]).mean()
+told = 1 - within / sure.var(correction=0)
+
+
+def lengths_fitted(frequencies):
+    """The Pizza's lengths at each distance, fitted to the curve; the share of it explained."""
+    steps = torch.arange(p).double()
+    columns = [(torch.pi * k * steps / p).cos().abs() for k in frequencies]
+    table = torch.stack([*columns, torch.ones(p)], dim=1).double()
+    curve = table @ torch.linalg.lstsq(table, by_distance).solution
+    return curve, 1 - (by_distance - curve).var(correction=0) / by_distance.var(correction=0)
+
+
+pizza, share = lengths_fitted(keys)
+sets = [rest[i : i + len(keys)] for i in range(len(rest) - len(keys) + 1)]
+control = max(lengths_fitted(one)[1] for one in sets)
+bare = {"marker": "none"}
+
+# %%
+viz.lines(
+    [
+        viz.Line(range(p), by_distance, "the network", "test", {"marker": "o", "markevery": 1}),
+        viz.Line(
+            range(p), pizza, "a Pizza's lengths at its key frequencies, fitted", "structure", bare
+        ),
+    ],
+    title="How sure the network is depends on the distance of the two numbers",
+    below="grokked network, seed 0: mean logit at each distance; the axis does not begin at 0",
+    x="distance a - b, modulo 43",
+    y="logit of the right answer",
+    height=3.4,
+)
+
+# %%
+print(f"of the variance of this line, a Pizza with {keys} explains {share:.0%};")
+print(f"    the best of {len(sets)} Pizzas with {len(keys)} successive others {control:.0%}")
+print(f"of the variance of the logit over all pairs, the distance explains {told:.0%}")
+
+# %% [markdown]
+# The line is not flat: so this is no pure Clock. The lengths of a Pizza at the network's own key frequencies follow it
+# closely; at other frequencies they do not.
+#
+# But the line shows only means. Of the variance over all *pairs* the distance explains less than half (the last
+# printed line). So the network is no pure Pizza either. What was measured is this: **the network adds by waves, and its
+# logits show the mean that attention takes.**
+#
+# The map after this lesson:
 
 # %%
 viz.claims_map(upto=9)

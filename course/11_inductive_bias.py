@@ -3,14 +3,15 @@
 #
 # Two networks. The same sums, the same optimizer, the same seed. In one of them a LayerNorm stands in front of
 # the MLP, in the other it does not. Both know their training sums by heart at about the same time. One of them
-# understands long before the other.
+# answers the unseen sums long before the other.
 #
-# Nobody changed the data. A second account of grokking starts from this: an
-# architecture has an **inductive bias**. It makes some solutions easy to reach and others hard. The wait is the
-# time that a network takes to leave an easy solution that does not generalise. The authors of this account
-# put the LayerNorm in several places of a block, and the wait changed with the place.
+# A second account of grokking starts from this. It says that an architecture has an **inductive bias**: it makes some
+# solutions easy to reach and others hard. The wait is the time that a network takes to leave an easy solution that
+# does not generalise. The authors of this account put the LayerNorm in several places, and the wait changed
+# with the place.
 #
-# **Does the architecture choose? And when somebody says "this setting is quicker", what else did they change?**
+# You try the places, too, and ask two things. **Does the architecture choose how long the wait is? And when somebody
+# says "this setting is quicker", what else did they change?**
 #
 # *You need lessons 01 and 05. Reading takes 20 minutes; the code takes {{time 11}} of one core. The probes for
 # length, evenness and compressible features, and what is weak about each:
@@ -27,39 +28,29 @@ from grokkit import experiments, viz, widgets
 from grokkit.classroom import beside
 from grokkit.engine import Trainer
 from grokkit.runtime.history import to_history
+from grokkit.viz.rows.present import Present
+from grokkit.viz.rows.strips import strip_figure
 
 # %% [markdown]
 # ## 1. What a LayerNorm takes away
 #
-# A **LayerNorm**, LN for short, takes a vector, subtracts the mean of its coordinates and divides by their
-# standard deviation. So it takes the *length* away: of a vector $x$ and the vector $2x$ it makes the same. On the
-# way back the gradient is divided by that standard deviation, too. So a longer vector gets a smaller gradient.
+# A **LayerNorm**, LN for short, takes a vector, subtracts the mean of its coordinates and divides by their standard
+# deviation. So it takes the *length* away: $x$ and $2x$ leave it as the same vector.
 
 # %%
-draw = torch.Generator().manual_seed(0)
-x = torch.randn(8, dtype=torch.float64, generator=draw)
-pull = torch.randn(8, dtype=torch.float64, generator=draw)  # a gradient at the output
-
-
-def arrives(x):
-    """What of the gradient at the output of a LayerNorm arrives at its input."""
-    x = x.clone().requires_grad_()
-    (functional.layer_norm(x, (8,), eps=0) * pull).sum().backward()
-    return x.grad
-
-
-def norm(x):
-    return functional.layer_norm(x, (8,), eps=0)
-
-
-print("2x reads as x does:", bool(torch.allclose(norm(2 * x), norm(x))))
-print(f"the gradient at 2x is {arrives(2 * x).norm() / arrives(x).norm():.2f} of that at x")
+x = torch.randn(8, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+same = torch.allclose(
+    functional.layer_norm(2 * x, (8,), eps=0), functional.layer_norm(x, (8,), eps=0)
+)
+print("LN(2x) is LN(x):", same)
 
 # %% [markdown]
-# A Transformer **block** is attention and then an MLP, and each *adds* what it computes to the vectors that it got.
-# So with $x$ the vectors that come into the block, attention makes $y = x + \mathrm{attention}(x)$. (In lesson 02 the
-# MLP read the mixture alone.) Three parts read. The **scores** (queries and keys) and the **values**
-# read $x$; the **MLP** reads $y$. Before each of the three an LN may stand:
+# Where can it stand? A Transformer **block** is attention and then an MLP. Each *adds* what it computes to the
+# vectors that it got. So with $x$ the vectors that come into the block, attention makes
+# $y = x + \mathrm{attention}(x)$. (In lesson 02 the MLP read the mixture alone.)
+#
+# Three parts read these vectors: the **scores** (queries and keys) and the **values** read $x$, the **MLP** reads $y$.
+# Before each of the three an LN may stand. Six placements have names:
 #
 # | name | scores read | values read | MLP reads |
 # | --- | --- | --- | --- |
@@ -70,14 +61,14 @@ print(f"the gradient at 2x is {arrives(2 * x).norm() / arrives(x).norm():.2f} of
 # | M | $x$ | $x$ | $\mathrm{LN}(y)$ |
 # | M+A* | $\mathrm{LN}(x)$ | $\mathrm{LN}(x)$ | $\mathrm{LN}(y)$ |
 #
-# Here the sequence is [a, b, =], without distractors. There is hardly anything to search. So this account is
-# about the second part of the wait, learning to add, more than about the first.
+# Here the sequence is [a, b, =], without distractors, so there is hardly anything to search. This account is about the
+# second part of the wait, learning to add.
 #
 # ## 2. Bet on an order
 #
-# The authors' account goes like this. Without an LN the network can memorise *by length*: it tells examples
-# apart whose vectors have one direction and different lengths. An LN in front of the MLP closes that way. Then
-# the network has to change directions, and this is what understanding needs.
+# The authors' account goes like this. Without an LN the network can memorise *by length*: it tells examples apart whose
+# vectors have one direction and different lengths. An LN in front of the MLP closes this way. Then the network has
+# to change directions, and this is what generalising needs.
 #
 # *Four placements: `"none"`, `"A*"`, `"M"`, `"M+A*"`. Order them, the first to answer 95 % of the unseen sums
 # first.*
@@ -86,8 +77,7 @@ print(f"the gradient at 2x is {arrives(2 * x).norm() / arrives(x).norm():.2f} of
 my_order = None  # such as ("none", "A*", "M", "M+A*")
 
 # %% [markdown]
-# Two of them train live on a smaller table, too short for 95 %. Then come five recorded seeds of
-# all six.
+# Two of them train live, on fewer sums and too short for 95 %. Then come five recorded seeds of all six.
 
 # %% tags=["nbval-ignore-output", "hide-output"]
 row = experiments.row("ln-placement")
@@ -114,13 +104,11 @@ viz.lines(
 # %% tags=["hide-output"]
 recorded = experiments.recorded("ln-placement")
 evidence = row.evidence(recorded)
-viz.row_figure("ln-placement", recorded)
+strip_figure(row, Present(row, recorded), accuracy=0.95, scale="linear")
 
 # %% tags=["hide-output"]
 grokked = {name: evidence.grokked(name, 0.95) for name in evidence.arms}
 order = sorted(("none", "A*", "M", "M+A*"), key=lambda name: grokked[name].median)
-for name in sorted(grokked, key=lambda name: grokked[name].median):
-    print(f"{name:5} 95 % at {grokked[name]}")
 for first, second in itertools.pairwise(order):
     count = grokked[first].sooner(grokked[second]).count(True)
     print(f"{first} no later than {second}: {count} of 5 seeds")
@@ -129,96 +117,108 @@ beside("11 order of four placements", my_order, tuple(order))
 # %% [markdown]
 # <details><summary><b>What five seeds say</b> (open after your guess)</summary>
 #
-# In the medians of the epoch of 95 % the order is the published one. Seed by seed one end of it is sure: **an LN in
-# front of the MLP alone** brings the grok to less than half of the epochs, in every seed. The rest is not: one network
-# with M+A* does not come to 95 %, and A* is no later than no norm in three seeds of five. To 99 % M+A* is no later
-# than A* in two seeds of five (RESULTS).
-#
-# (The right half of the figure shows how evenly attention looks when the sums are memorised. The evidence asks
-# what that has to do with grokking.)
+# In the medians the order is the published one. Seed by seed one end of it is sure: **an LN in front of the MLP alone**
+# (M) brings the network to 95 % in less than half of the epochs, in every seed. The rest is not sure: one network with
+# M+A* does not come to 95 %, and A* is no later than `none` in three seeds of five.
 #
 # </details>
 #
 # ## 3. Attention taken apart
 #
-# Move the slider to choose a placement. The drawing shows what reads through a norm ("+" adds, and the "stream" is
-# $x$ or $y$). The grey lines ("test, no norm") are the five networks without one, in every plot. Compare A^v, A^qk and A*, which is both of them together. (The two curves on the right are
-# probes that the evidence explains.)
+# A* is two changes at once: A^v and A^qk. Move the slider to see each alone.
+#
+# - *The block* shows what reads through a norm ("stream" means $x$ or $y$).
+# - *What it answers*: the coloured lines are the placement, the grey ones the five networks without a norm.
+# - *How evenly it looks*: the **entropy** of attention. It is greatest, 1.1 nats, where all three tokens get the same.
+# - *How many directions its features use*: the **effective rank** of the vectors that the readout gets. (The readout
+#   is the last matrix, which makes the logits.) You will need these two again in lesson 13.
 
 # %% tags=["nbval-ignore-output"]
 widgets.PathwayPicker(recorded)
 
 # %% [markdown]
-# A* hardly changes the median. It is two changes, and alone they have opposite effects. An LN in front of the **values**
-# alone helps: the median of A^v is about a third of that of A*. An LN in front of the **scores** alone does harm:
-# A^qk does not grok in 10,000 epochs, in any of five seeds. So yes, the architecture chooses.
+# A* hardly changes the median, but its two halves do, in opposite directions. An LN in front of the **values** alone
+# helps: the median of A^v is about a third of that of A*. An LN in front of the **scores** alone does harm: A^qk does
+# not come to 95 % in 10,000 epochs, in any of five seeds. **So yes, the architecture chooses.**
 #
-# What comes first? A network that gives $a$ and $b$ the same attention may find it easy to treat $(a, b)$ and
+# What does it choose? A network that gives $a$ and $b$ the same attention may find it easy to treat $(a, b)$ and
 # $(b, a)$ alike. Then it has the [mirror images](glossary.md) of the training sums for nothing. So take the unseen
 # sums apart, into those whose mirror image is trained on and the others. When is half of each right?
 
 # %%
-print(f"{'half right at epoch':>22}: {'mirror image trained on':>34}{'mirror image unseen':>34}")
+print(f"{'half right at epoch':20}{'mirror image trained on':>32}{'mirror image unseen':>32}")
 for name in grokked:
     arm = evidence.arm(name)
     both = [
         evidence.times(name, arm.epoch.where(arm[f"{kind}_accuracy"] >= 0.5).min("epoch"))
         for kind in ("mirrored", "unmirrored")
     ]
-    print(f"{name:>22}: {both[0]!s:>34}{both[1]!s:>34}")
+    print(f"{name:20}{both[0]!s:>32}{both[1]!s:>32}")
 
 # %% [markdown]
-# **The two quickest placements have their mirror images early.** With M and A^v half of them are right by epoch
-# 100, in every seed. With `none` and A* most seeds take thousands of epochs to get even those. So one thing that
-# the placement decides is how soon the network sees that $a + b = b + a$. That is not all, for the other sums come
-# sooner as well. But part of what "95 % of the unseen" counts is this one symmetry.
+# Each entry is a median of five seeds, the soonest and the latest seed, and how many come to one half.
+#
+# **The two quickest placements have their mirror images early.** With M and A^v half of them are right by epoch 100,
+# in every seed. With `none` and A* most seeds take thousands of epochs to get even those. So one thing that the placement
+# decides is how soon the network sees that $a + b = b + a$. That is not all, for the other sums come sooner as well.
 #
 # ## 4. The twist: what else was changed?
 #
-# The same paper has a second setting with which a network groks sooner: a small **readout**. The logits are
-# multiplied by a constant, which the paper calls $a$ (here, then, $a$ is no longer the first number). With a
-# smaller $a$ the network groks sooner, the paper finds.
+# The same paper has a second setting with which a network groks sooner: a small **readout**. The logits are multiplied
+# by a constant $r$ (the paper calls it $a$), and with a smaller $r$ the wait is shorter, the paper finds.
 #
-# Look at how it was tried. With $a$ the learning rate $\eta$ was changed, too, to $\eta / a^2$. With AdamW every
-# step takes the share $\eta \lambda$ of each weight away, where $\lambda$ is the weight decay. So:
+# Look at how it was tried. With $r$ the learning rate $\eta$ was changed, too, to $\eta / r^2$. With AdamW each step takes
+# the share $\eta \lambda$ of each weight away, where $\lambda$ is the weight decay. So:
 
 # %%
 optimizer = row.arms()["none"][0].optimizer
-for a in (0.5, 1.0, 1.5):
-    taken = optimizer.learning_rate / a**2 * optimizer.weight_decay
-    print(f"a = {a}: every step takes {taken:.2%} of each weight away")
+for r in (0.5, 1.0, 1.5):
+    taken = optimizer.learning_rate / r**2 * optimizer.weight_decay
+    print(f"r = {r}: each step takes {taken:.2%} of each weight away")
 
 # %% [markdown]
 # With a small readout each step takes away much more. [Lesson 05](05_the_wait.ipynb) says what that does: the wait
-# goes about as 1 / (learning rate x decay). As a control, leave the learning rate alone:
+# goes about as 1 / (learning rate × decay). So here is a control: the same three readouts, with *one* learning rate.
+#
+# *In how many of five seeds does the smallest readout (0.5) then come to 95 % no later than the largest (1.5)?*
 
 # %%
-readout = experiments.recorded("readout-scale")
-of_scales = experiments.row("readout-scale").evidence(readout)
+my_seeds_with_one_rate = None
+
+# %% tags=["hide-output"]
+readout = experiments.row("readout-scale").evidence(experiments.recorded("readout-scale"))
 scales = (0.5, 1.0, 1.5)
-for words, end in (("learning rate / a²", ", rate / a^2"), ("one learning rate", "")):
+for words, end in (("learning rate / r²", ", rate / a^2"), ("one learning rate", "")):
     print(words)
-    times = [of_scales.grokked("a 1" if a == 1 else f"a {a:g}{end}", 0.95) for a in scales]
-    for a, one in zip(scales, times, strict=True):
-        print(f"    a = {a}: 95 % at {one}")
+    times = [readout.grokked("a 1" if r == 1 else f"a {r:g}{end}", 0.95) for r in scales]
+    for r, one in zip(scales, times, strict=True):
+        print(f"    r = {r}: 95 % at {one}")
     smaller = times[0].sooner(times[-1]).count(True)
-    print(f"    a = {scales[0]} no later than a = {scales[-1]}: {smaller} of 5 seeds")
+    print(f"    r = {scales[0]} no later than r = {scales[-1]}: {smaller} of 5 seeds")
+beside("11 seeds in which the small readout is sooner, one rate", my_seeds_with_one_rate, smaller)
 
 # %% [markdown]
-# With the learning rate $\eta / a^2$ the smallest readout is sooner than the largest in every seed. With one learning
-# rate it is sooner in none. **The smaller readout was not what helped.** The learning rate that came with it was.
+# <details><summary><b>What the control shows</b> (open after your guess)</summary>
 #
-# And is it the rate alone, or the *product* of rate and decay? Make the rate ten times as large, and the decay a
-# tenth, so that the product stays:
+# With the learning rate $\eta / r^2$ the smallest readout is sooner than the largest in every seed. With one learning
+# rate it is sooner in none: the order reverses. **The smaller readout was not what helped.** The learning rate that
+# came with it was.
+#
+# </details>
+#
+# And is it the rate alone, or the *product* of rate and decay? Make the rate ten times as large and the decay a tenth,
+# so that the product stays. Compare the last line of the picture with the line `decay 1`, which has the same product:
 
 # %%
-viz.row_figure("lr-and-decay", experiments.recorded("lr-and-decay"))
+product = experiments.row("lr-and-decay")
+pace = Present(product, experiments.recorded("lr-and-decay"))
+strip_figure(product, pace, accuracy=0.95, scale="linear")
 
 # %% [markdown]
-# Compare the bottom line with `decay 1`, which has the same product. A tenfold rate changes the median by less than a
-# factor of two if the decay makes up for it. In this one comparison the product matters more than the rate.
+# A tenfold rate changes the median by about a tenth if the decay makes up for it. In this one comparison it is the product
+# that matters, and not the rate alone.
 #
-# What the map says after this lesson:
+# The map after this lesson:
 
 # %%
 viz.claims_map(upto=11)
@@ -226,8 +226,8 @@ viz.claims_map(upto=11)
 # %% [markdown]
 # ## Case file
 #
-# - **We know:** an LN before the MLP, or before the values, brings the median grok to less than half of the epochs;
-#   with one before the scores alone, no network grokked in 10,000 epochs.
+# - **We know:** an LN before the MLP, or before the values, brings the median epoch of 95 % to less than half; with one
+#   before the scores alone no network comes there in 10,000 epochs. A small readout does not help by itself.
 # - **We do not know:** why. Memorising by length is open to A^v, too, and A^v is quick (the evidence).
 # - **What would change it:** the same order under another optimizer, such as Muon (lesson 06).
 #

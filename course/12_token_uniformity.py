@@ -1,15 +1,14 @@
 # %% [markdown]
 # # 12 · Do embeddings or data decide?
 #
-# In arithmetic 7 and 8 are neighbours, and modulo 47 so are 46 and 0. Are they neighbours in a network's
-# *embedding*, too? A third account of grokking says: yes, and this is what the wait is for. Once the numbers lie
-# evenly along a closed curve, an unseen sum can be worked out from its neighbours that were trained on. So
-# understanding takes **even embeddings** and **enough data nearby**. The paper of this account has a measure of
-# progress that falls, it says, long before the test loss does.
+# In arithmetic 7 and 8 are neighbours, and modulo 47 so are 46 and 0. Are they neighbours in a network's *embedding*,
+# too? A third account of grokking says: yes, and this is what the wait is for. Once the numbers lie evenly along a
+# closed curve, an unseen sum can be worked out from neighbours that were trained on. So generalising takes **even
+# embeddings** and **enough data nearby**. The paper of this account has a measure of the first, which falls, it
+# says, long before the test loss does.
 #
-# A measure of progress is tempting: it moves while nothing else does. This lesson asks two questions. **Does the
-# measure show what it is meant to show? And when a network answers what it has not seen, what else would give the
-# same answers?**
+# This lesson asks two questions. **Does the measure show what it is meant to show?** (Sections 1 to 3.) **And when a
+# network answers what it has not seen, what else would give the same answers?** (Sections 3 to 5.)
 #
 # *You need lesson 01 (mirror images) and [09](09_what_did_it_learn.ipynb) (waves). Reading takes 20 minutes; the
 # code takes {{time 12}} of one core. Nulls, five seeds of four functions, the "mastery condition", ceilings, head
@@ -60,24 +59,39 @@ def circle(k, radius=1.0):
 
 
 noise = torch.randn(p, 128, generator=torch.Generator().manual_seed(0))
-for words, phi in {
+examples = {
     "a circle, once round": circle(1),
     "the same circle, 20 times round": circle(20),
     "no order at all, and small": 0.005 * noise,
-}.items():
+}
+for words, phi in examples.items():
     print(f"{words:32} MED {med(phi):.2g}")
 
 # %% [markdown]
-# There are two traps. MED **depends on the frequency**: the same circle, with the same places, gets a far larger
-# MED if the numbers go round it 20 times, and nothing says that a network must go round once. And MED **depends on
-# size**: make an embedding small, and MED is small, with or without an order. You know something that makes
-# embeddings smaller all the time: weight decay.
+# There are two traps. MED **depends on the frequency**: the second circle has the same places as the first, and a far
+# larger MED, though nothing says that a network must go round once. And MED **depends on size**: the third embedding
+# has no order, and the lowest MED, because it is small. You know something that makes embeddings smaller all the
+# time: weight decay.
 #
-# Each trap has a remedy. Against size, divide MED by the mean distance of all pairs. This is the **relative MED**; 1
-# means that the order says nothing. Against frequency, let $i$ and $i + s$ be the neighbours, for each step $s$ from
-# 1 to 23, and take the least relative MED of all steps. This is the **best step**; it finds a circle of any
-# frequency. But the least of many numbers is low by chance alone. So shuffle the numbers, let each shuffled order
-# choose its own best step, and compare.
+# Each trap has a remedy.
+#
+# - Against size, divide MED by the mean distance of all pairs. This is the **relative MED**; 1 says that the order means
+#   nothing.
+# - Against frequency, let $i$ and $i + s$ be the neighbours, for each step $s$ from 1 to 23, and take the least relative
+#   MED of all. This is the **best step**.
+#
+# But the least of many numbers is low by chance alone. So shuffle the numbers 20 times, let each shuffled order choose its
+# own best step, and compare with the least of these:
+
+# %%
+print(f"{'':32}{'MED':>6}{'relative':>10}{'best step':>11}{'shuffled':>10}")
+for words, phi in examples.items():
+    seen = token_uniformity(phi[None], shuffles=20)
+    print(f"{words:32}{float(seen.med):6.2f}{float(seen.relative):10.2f}{float(seen.best):11.2f}"
+          f"{float(seen.best_null.min()):10.2f}")  # fmt: skip
+
+# %% [markdown]
+# The best step sees the order of both circles, far below what shuffled orders have. Where there is no order it says so.
 #
 # ## 2. One network, live
 #
@@ -93,26 +107,35 @@ task = PrimeField("x+y", p=p, train_fraction=0.6)
 live = embedding_paths.follow(block.with_(task=task, epochs=800, record_every=50))
 seen = token_uniformity(live.table, shuffles=20)
 size = live.table.flatten(1).norm(dim=1)
-solid = {"linestyle": "-", "linewidth": 1}
-shuffled = {"marker": None, "color": "#757575", "linestyle": (0, (4, 2))}
-viz.lines(
-    [
-        viz.Line(live.epochs, live.test_accuracy, "unseen sums right", "test"),
-        viz.Line(live.epochs, size / size[0], "size of the embedding / its start", "norm", solid),
-        viz.Line(live.epochs, seen.med / seen.med[0], "MED / its start", "norm"),
-        viz.Line(live.epochs, seen.best, "relative MED at the best step", "structure"),
-        viz.Line(
-            live.epochs, seen.best_null.amin(dim=1),
-            "the same, least of 20 shuffled orders", "structure", shuffled,
-        ),
-    ],
-    title="What MED does, and what order does",
-    below="sums modulo 47, one live run, seed 0",
-    x="epoch",
-    y="share, multiple, relative MED",
-    ylim=(-0.02, 1.8),
-    height=4.2,
-)  # fmt: skip
+with viz.style():
+    figure = picture(9, 3.8)
+    titles(
+        figure,
+        "MED follows the size, the best step follows the order",
+        "sums modulo 47, one live run, seed 0",
+    )
+    left, right = figure.subplots(1, 2)
+    thin = {"color": viz.LOOKS["norm"].color, "linewidth": 1}
+    left.plot(
+        live.epochs, live.test_accuracy, **viz.LOOKS["test"].line, label="unseen sums right (share)"
+    )
+    left.plot(live.epochs, size / size[0], **thin, label="size of the embedding / its start")
+    left.plot(
+        live.epochs, seen.med / seen.med[0], **viz.LOOKS["norm"].line, label="MED / its start"
+    )
+    left.set(xlabel="epoch", ylabel="share; multiple of the start", ylim=(-0.02, 2.3))
+    null = {"color": "#757575", "linestyle": (0, (4, 2))}
+    right.plot(live.epochs, seen.best, **viz.LOOKS["structure"].line, label="best step")
+    right.plot(
+        live.epochs,
+        seen.best_null.amin(dim=1),
+        **null,
+        label="best step, least of 20 shuffled orders",
+    )
+    right.set(xlabel="epoch", ylabel="relative MED (1: no order)", ylim=(0.8, 1.06))
+    for ax in (left, right):
+        ax.legend(loc="upper right", fontsize=8)
+figure
 
 # %% tags=["nbval-ignore-output", "hide-output"]
 beside("12 MED at the end, over its start", my_med_at_the_end,
@@ -121,13 +144,14 @@ beside("12 MED at the end, over its start", my_med_at_the_end,
 # %% [markdown]
 # <details><summary><b>What the curves show</b> (open after your guess)</summary>
 #
-# While the network memorises, its embedding *grows*, and MED grows with it. Then both fall slowly. At the end MED is
-# above its start. The order shows in the best step: the green line sinks below what shuffled orders have (dashed).
+# On the left: while the network memorises, its embedding *grows*, and MED grows with it. Then both fall slowly. At the
+# end MED is above its start. On the right: the order shows in the best step. The green line sinks below what shuffled
+# orders have (dashed).
 #
 # </details>
 #
-# Now a control. Take an embedding at its start, when it is random numbers, and let weight decay shrink it, without
-# data and without a gradient:
+# Now a control: decay alone. Take an embedding at its start, when it is random numbers, and let weight decay shrink it,
+# without data and without a gradient.
 
 # %%
 spec = embedding_paths.RECIPES["sum"]()
@@ -142,9 +166,9 @@ for epoch in (0, 500, 1000):
 # MED falls, and nothing has been learned. **MED alone cannot tell progress from decay.** (In a network that learns,
 # the gradient makes the embedding larger as well. So there MED need not fall.)
 #
-# The order itself is worth seeing. Below are all numbers in the plane of one frequency, as in lesson 09, joined as
-# they follow each other round its circle. Play the epochs. Then choose the *product*, first in the order 0, 1, 2, …
-# and then in the order 1, g, g², …; here $g$ is a number whose powers reach every number but 0.
+# Here is the order itself: all numbers in the plane of one frequency, as in lesson 09, joined as they follow each other
+# round its circle. Play the epochs, and watch the green line (best step). Then choose the *product*, and compare its green
+# line in the order 0, 1, 2, … and in the order 1, g, g², …; here $g$ is a number whose powers reach every number but 0.
 
 # %% tags=["nbval-ignore-output"]
 widgets.EmbeddingCircle()
@@ -152,13 +176,13 @@ widgets.EmbeddingCircle()
 # %% [markdown]
 # ## 3. Is order enough? Is it needed?
 #
-# Four functions, five seeds each. "Understands" means that at some record 95 % of the unseen pairs were right; "even"
-# means that at the end the best step is below all shuffled orders. (For products the numbers are in the order of the
-# powers of $g$.)
+# Take four functions of two numbers, five seeds each, and ask two things of each network. *Does it generalise:* were 95 %
+# of the unseen pairs right at some record? *Is its embedding even:* is the best step, at the end, below all shuffled
+# orders? (For products the numbers are in the order of the powers of $g$.)
 
 # %%
 evidence = experiments.row("med-tracking").evidence(experiments.recorded("med-tracking"))
-print(f"{'':8} understands     even at the end   MED at the end above its start")
+print(f"{'':8} generalises     even at the end   MED at the end above its start")
 for name in filter(evidence.has, evidence.arms):
     order = "logarithm" if name == "xy" else "natural"
     ends = [one.sel(order=order) for one in evidence.runs(name)]
@@ -167,6 +191,18 @@ for name in filter(evidence.has, evidence.arms):
     reached = sum(evidence.grokked(name, 0.95).reached)
     print(f"{name:8} {reached} of 5 seeds {even:9} of 5 seeds {up:9} of 5 seeds")
 
+# %% [markdown]
+# In all 20 runs MED ends *above* its start, also where the network generalises.
+#
+# Look at $x - y$: all five seeds are even, and only one generalises in 8,000 epochs. **Even embeddings were not
+# enough.** Look at $x^2 + y^2$: all five generalise, and none is even in the order 0, 1, 2, … **Nor was evenness in
+# this order needed.**
+#
+# How can that be? For squares there is another way to the answer. $i$ and $-i$ have the same square, so $(i, j)$,
+# $(-i, j)$, $(j, i)$ and so on have the same answer: a pair has up to seven such relatives. How many unseen pairs have
+# one that was trained on?
+
+# %% tags=["hide-input"]
 squares = experiments.row("med-tracking").arms()["x^2+y^2"][0]
 pairs = squares.task.build(squares.seed)
 trained = {tuple(pair) for pair in pairs.train.tokens[:, :2].tolist()}
@@ -176,25 +212,20 @@ related = [
     )
     for i, j in pairs.test.tokens[:, :2].tolist()
 ]
-print(
-    f"x^2+y^2, seed {squares.seed}: {np.mean(related):.0%} of the unseen pairs have a relative in train"
-)
+print(f"x^2+y^2, seed {squares.seed}: {np.mean(related):.0%} of the unseen pairs have a relative "
+      "that was trained on")  # fmt: skip
 
 # %% [markdown]
-# In all 20 runs MED ends *above* its start, also where the network understands. Look at $x - y$: all five seeds are
-# even, and only one understands in 8,000 epochs. **Even embeddings were not enough.** Look at $x^2 + y^2$: all five
-# understand, and none is even in the order 0, 1, 2, … **Nor was evenness in this order needed.** For squares there is
-# another way to the answer. $i$ and $-i$ have the same square, so $(i, j)$, $(-i, j)$, $(j, i)$ and so on have the
-# same answer. A pair has up to seven such relatives, and nearly every unseen pair has one that was trained on.
-#
-# In lesson 01 the relatives were [mirror images](glossary.md). So ask whenever a network seems to understand: *what
-# else would give the same answers?*
+# So a network that knows these relatives need not know anything else. In lesson 01 the relatives were
+# [mirror images](glossary.md). Ask whenever a network seems to understand: *what else would give the same answers?*
 #
 # ## 4. Data: leave a hole
 #
 # The second half of the account says that an unseen pair needs a training pair with the same answer *nearby* in the
-# table of all pairs. To test it, leave a **hole**: a region, a square or a strip, in which nothing is trained on.
+# table of all pairs. To test it, leave a **hole** in the table: a square or a strip in which nothing is trained on.
 # There are as many training pairs outside it as before.
+#
+# Above are the tables, with the hole in orange. Below are the shares of right answers; look at "in the hole".
 
 # %%
 viz.row_figure("holes", experiments.recorded("holes"))
@@ -204,11 +235,13 @@ for result in experiments.claims("holes"):
     print(f"[{result.verdict}] {result.claim.says}")
 
 # %% [markdown]
-# The larger the hole, the less of it is right. But the paper reports that strips are harder than squares. It counts the
-# hole together with all other unseen pairs. Here only the hole is counted, and strips are *easier*, in every seed. We had an explanation, written down before the
-# runs: in a strip many pairs have a mirror image that is trained on. It fails as well, for in the small strip the
-# other pairs are right nearly as often. Nor is it the distance to the nearest training pair: small square and small
-# strip have the same (evidence 12). We do not know what it is.
+# The larger the hole, the less of it is right, as the account says. But the paper also reports that strips are harder
+# than squares. It counts the hole together with all other unseen pairs. Here only the hole is counted, and strips are
+# *easier*, in every seed.
+#
+# We had an explanation, written down before the runs: in a strip many pairs have a mirror image that is trained on (light
+# orange). It fails as well, for in the small strip the other pairs are right nearly as often. Nor is it the distance to the
+# nearest training pair: small square and small strip have the same (evidence 12). We do not know what it is.
 #
 # ## 5. The twist: sums, or twins?
 #
@@ -237,39 +270,51 @@ with viz.style():
 figure
 
 # %% [markdown]
-# They are **twins**: the same glyphs in other cells, and so the same class. A network that ignores *where* a glyph
-# stands takes the one for the other, and need not add anything. As a control, choose the unseen images together with
-# all their twins, so that none of these is trained on, and train the same network on as many images as before.
+# They are **twins**: the same glyphs in other cells, and so the same class. A network that ignores *where* a glyph stands
+# takes the one for the other, and need not add anything.
+#
+# As a control, choose the unseen images together with all their twins, so that none of these is trained on, and train
+# the same network on as many images as before. *What is the greatest share of unseen images that it gets right at any
+# record, in the median of five seeds, from 0 to 1?*
 
 # %%
+my_share_without_twins = None
+
+# %% tags=["hide-output"]
 pictured = experiments.row("resnet-grokking").evidence(experiments.recorded("resnet-grokking"))
 print(f"unseen images with a twin that was trained on: {images.mirror_rate:.0%}")
 for name in ("with twins", "without twins"):
     best = np.median([float(one.test_accuracy.max()) for one in pictured.runs(name)])
     print(f"{name:14} 95 % of the unseen: {pictured.grokked(name, 0.95)}; best {best:.2f} (median)")
-since = [
-    one.test_accuracy.where(one.epoch >= when)
-    for one, when in zip(
-        pictured.runs("with twins"), pictured.grokked("with twins", 0.95).values, strict=True
-    )
+sooner = pictured.grokked("with twins", 0.95).values
+back = [
+    one.test_accuracy.where(one.epoch >= when).min() < 0.8
+    for one, when in zip(pictured.runs("with twins"), sooner, strict=True)
 ]
-back = sum(float(one.min()) < 0.8 for one in since)
-print(f"with twins, below 0.8 again at some later record: {back} of {len(since)} seeds")
+print(f"with twins, below 0.8 again at a later record: {sum(map(bool, back))} of {len(back)} seeds")
 paper = experiments.row("resnet-grokking").arms("paper")["with twins"][0]
-print(
-    f"at the paper's size: {paper.task.build(paper.seed).mirror_rate:.0%} of the unseen have a twin"
+print(f"at the paper's size, unseen images with a twin that was trained on: "
+      f"{paper.task.build(paper.seed).mirror_rate:.0%}")  # fmt: skip
+beside(
+    "12 best share of unseen images without twins", my_share_without_twins, round(float(best), 2)
 )
 
-# %%
+# %% tags=["hide-output"]
 viz.row_figure("resnet-grokking", experiments.recorded("resnet-grokking"))
 
 # %% [markdown]
-# With twins it looks like grokking, though in most seeds the accuracy later falls back for a while. Without twins the
-# network memorises as soon, and answers few of the unseen images. **What it had found was twins, not sums.** The paper
-# has no such control. In its setting, too, nearly every unseen image has a twin that was trained on. Whether its
-# network found twins is open.
+# <details><summary><b>What the control shows</b> (open after your guess)</summary>
 #
-# What the map says after this lesson (the runs of its last two lines are in the evidence):
+# With twins (left) it looks like grokking: the training images are known early, the unseen ones much later. (In most seeds
+# the accuracy later falls back for a while. The axis is logarithmic from the first record on.) Without twins (right) the network memorises as soon, and answers few of the
+# unseen images. **What it had found was twins, not sums.**
+#
+# </details>
+#
+# The paper has no such control. In its setting, too, nearly every unseen image has a twin that was trained on. Whether
+# its network found twins is open.
+#
+# The map after this lesson (the runs of its last two lines are in the evidence):
 
 # %%
 viz.claims_map(upto=12)

@@ -11,7 +11,8 @@
 # accuracy did. That is what all three take for evidence: *my signal comes first.*
 #
 # Here one network is watched with the measures of all three. **Which signal comes first? And what does being first
-# prove?**
+# prove?** You date each signal by one rule, then test the winner in networks that never grok, and at last change one
+# thing and see what follows.
 #
 # *You need lessons 05, 06, 09, and of 11 and 12 one sentence each, given below. Reading takes 20 minutes; the code
 # takes {{time 13}} of one core. How sure the order is, six other rulers, another network, and six rules of ours on
@@ -28,25 +29,27 @@ from grokkit.experiments.signals import SIGNALS, arrivals, gone
 # %% [markdown]
 # ## 1. Seven signals, one rule
 #
-# | account | signal | what it says |
+# | account | signal | what it measures |
 # | --- | --- | --- |
 # | structure | **KL** | how far attention is from the [oracle](glossary.md): half on each number, nothing elsewhere |
 # | features | **entropy** | how evenly attention is spread over the five tokens |
 # | | **effective rank** | how many directions the features use: the vectors that the readout gets |
-# | | **alpha** | the exponent of a power law that tells how many directions are how strong; low if a few are far stronger |
+# | | **alpha** | whether a few of these directions are far stronger than the others: then it is low (the exponent of a power law) |
 # | uniformity | **relative MED** | how near neighbours are in the embedding, at the best step (lesson 12); 1: no order |
 # | none of the three | **Fourier** | whether the dimensions of the embedding share a few frequencies (lesson 09) |
 # | | **norm** | how large the weights of the MLP are (lesson 05) |
 #
-# (In lesson 08 the least mass counted, and not KL. As a signal of *when* attention moves, KL will do.)
+# An eighth signal is the answer itself, **unseen pairs**: the accuracy on pairs whose mirror image is unseen, too.
 #
-# A signal moves for thousands of epochs. At which epoch shall we say that it has moved? One rule for all: take its
-# value when the network has memorised, and its last value. The signal is **half-way** at the first record from
-# which on at least half of this change is done, up to the end. With $t_0$ the epoch of memorising, $T$ the last
-# one (training stops 500 epochs after 99 % of the unseen pairs are right), and $s(t)$ the signal at epoch $t$, half-way is
+# A signal moves for thousands of epochs. At which epoch shall we say that it has moved? One rule for all, in words:
+# *a signal is half-way when half of its change is done, and stays done up to the end.* Its change runs from its value when
+# the training sums are memorised to its last value. With $t_0$ the epoch of memorising, $T$ the last one, and $s(t)$ the
+# signal at epoch $t$:
 #
 # $$t_{1/2} = \min\Big\{t :\; \frac{s(t') - s(t_0)}{s(T) - s(t_0)} \ge \tfrac12
 #   \;\text{ for all } t' \ge t\Big\}.$$
+#
+# (Training stops 500 epochs after 99 % of the unseen pairs are right.)
 
 
 # %%
@@ -58,6 +61,7 @@ def half_way(epochs, values, since):
     return epochs[beyond.argmax()]
 
 
+# %%
 history = experiments.recorded("three-accounts")
 evidence = experiments.row("three-accounts").evidence(history)
 runs = evidence.runs("baseline")
@@ -76,8 +80,6 @@ dates = {
 print(f"{len(names)} signals dated in {len(runs)} seeds: {', '.join(names)}")
 
 # %% [markdown]
-# The eighth of them is the answer itself: the accuracy on unseen pairs whose mirror image is unseen, too.
-#
 # ## 2. Your prediction
 #
 # *Of the seven signals in the table, which is half-way first, and which last?* (In each seed the signals get places
@@ -99,11 +101,6 @@ print(
 for name in sorted(names, key=mean_place.get):
     print(f"{name:18}" + "".join(f"{epoch:8,.0f}" for epoch in dates[name]), end="")
     print(f"   {mean_place[name]:10.1f}")
-print("effective rank (epoch), for each seed: memorised, greatest, at the end")
-for one, start in zip(runs, since, strict=True):
-    values, epochs = SIGNALS["effective rank"].of(one), one.epoch.values
-    three = (np.flatnonzero(epochs == start)[0], values.argmax(), -1)
-    print("   ", "   ".join(f"{values[i]:4.1f} ({epochs[i]:5,.0f})" for i in three))
 beside("13 first of the signals", my_first, min(signals, key=mean_place.get))
 
 # %% tags=["hide-output"]
@@ -113,8 +110,9 @@ beside("13 last of the signals", my_last, max(signals, key=mean_place.get))
 beside("13 half-way before the unseen pairs", my_leaders and sorted(my_leaders), sorted(leaders))
 
 # %% [markdown]
-# Here is one seed. Above are the accuracies. Below is every signal, as the share of its change that is done: 0 when
-# memorised, 1 at the end. Each has a mark where it is half-way. (Alpha leaves the picture for a while.)
+# Here is one seed. Above are the accuracies. Below is each signal, as the share of its change that is done: 0 when
+# memorised, 1 at the end. Its mark stands where it is half-way. The colours are the accounts'. (Alpha leaves the picture
+# for a while.)
 
 # %% tags=["hide-output"]
 viz.signals_of_a_run(runs[0])
@@ -123,39 +121,53 @@ viz.signals_of_a_run(runs[0])
 # <details><summary><b>What the five seeds show</b> (open after your guess)</summary>
 #
 # While the accuracy on unseen pairs stands still, most of the signals move. The **effective rank** is half-way first in
-# every seed, then attention (KL, entropy). Alpha comes last. Look at the direction, too. The account of features says
-# that features become compressible, so the effective rank should *fall*. From memorising to the end it *rises*. But it
-# rises to a peak and then falls, and the unseen pairs are half-way after the peak, in every seed. On fresh seeds the
-# peak is at 0.81 of their epoch (evidence). So the fall is there, but late.
+# every seed, then attention (KL, entropy). Alpha comes last.
 #
 # </details>
+#
+# Look at the *direction* of the effective rank, too. The account of features says that features become compressible, so
+# it should fall:
+
+# %%
+print("effective rank (epoch), for each seed: memorised, greatest, at the end")
+for one, start in zip(runs, since, strict=True):
+    values, epochs = SIGNALS["effective rank"].of(one), one.epoch.values
+    three = (np.flatnonzero(epochs == start)[0], values.argmax(), -1)
+    print("   ", "   ".join(f"{values[i]:4.1f} ({epochs[i]:5,.0f})" for i in three))
+
+# %% [markdown]
+# From memorising to the end the effective rank *rises* in every seed. But it rises to a peak and then falls, and the peak
+# comes before the unseen pairs are half-way. So the fall is there, but late.
 #
 # So a paper could stop here: *my signal comes before the grok, in every seed.*
 #
 # ## 3. The twist: one more signal
 #
-# Here is a signal that is made without a network. When is it half-way, by the same rule?
+# Here is one more signal, and it is made without a network. When is it half-way, by the same rule?
 
 # %%
-clock = [
+without_network = [
     half_way(one.epoch.values, one.epoch.values.astype(float), start)
     for one, start in zip(runs, since, strict=True)
 ]
-print("half-way, this signal:    ", "".join(f"{epoch:8,.0f}" for epoch in clock))
+print("half-way, this signal:    ", "".join(f"{epoch:8,.0f}" for epoch in without_network))
 print("half-way, unseen pairs:   ", "".join(f"{epoch:8,.0f}" for epoch in dates["unseen pairs"]))
-print(f"ahead in {np.sum(np.array(clock) < dates['unseen pairs'])} of {len(runs)} seeds")
+ahead = np.sum(np.array(without_network) < dates["unseen pairs"])
+print(f"ahead in {ahead} of {len(runs)} seeds")
 
 # %% [markdown]
 # It is the **number of the epoch**. It is half-way when half of the time is over, and the unseen pairs come later than
-# that. So whatever grows or shrinks steadily, for whatever reason, is "ahead" of them. Coming
-# before is not evidence. Then what is?
+# that. So whatever grows or shrinks steadily, for whatever reason, is "ahead" of them. **Coming before is not
+# evidence.** Then what is?
 #
 # ## 4. A network that never groks
 #
-# If a signal shows understanding, it must not move in networks that do not understand. We have two kinds that
-# memorise and never grok. In one the **weight decay is 0**. In the other, the **trap** of lesson 02, the distractors
-# are random numbers. How much does each signal change there, from memorising to the end? The table divides its change
-# by that in the network of the same seed that groks: 1 means as much, 0 not at all, and below 0 the other way.
+# If a signal shows that a network generalises, it must not move in networks that do not. We have two kinds that memorise
+# and never grok. In one the **weight decay is 0** (lesson 05). In the other, the **trap** of lesson 02, the distractors
+# are random numbers.
+#
+# How much does each signal change there, from memorising to the end? The table divides its change by that in the network
+# of the same seed that groks: 1 means as much, 0 not at all, and below 0 the other way.
 
 # %%
 controls = ("no decay", "random distractors")
@@ -168,12 +180,12 @@ right = [np.median(evidence.final(arm, "unmirrored_accuracy")) for arm in contro
 print(f"{'unseen pairs right at end':28}" + "".join(f"{share:24.2f}" for share in right))
 
 # %% [markdown]
-# In the trap hardly any unseen pair is right, and the **effective rank** changes about as much as in a network that
-# groks. So the signal that came first does not show understanding. Relative MED and Fourier hardly change in either
-# control.
+# Begin with the winner. In the trap (right column) hardly any unseen pair is right, and the **effective rank** changes about
+# as much as in a network that groks. So the signal that came first does not show that a network generalises. Relative
+# MED and Fourier hardly change in either control: they pass.
 #
-# And in the trap KL changes more than in the network that groks! Has attention found the numbers there? Look at the
-# values of KL themselves, when memorised and at the end:
+# And KL? In the trap it changes more than in the network that groks! Has attention found the numbers there? Look at the
+# values of KL themselves, when memorised and at the end, one pair for each seed:
 
 # %%
 for arm in ("baseline", "random distractors"):
@@ -186,17 +198,19 @@ for arm in ("baseline", "random distractors"):
 print(f"attention that looks everywhere alike has {np.log(5 / 2):.2g}")
 
 # %% [markdown]
-# In the trap KL falls from very high to high. At the end attention is still farther from the oracle than attention
-# that looks everywhere alike. So of a control ask two things: how much a signal changes, and what its value is at the
-# end. (Our own claim had asked only the first. It failed, and it stays failed. The second held on fresh seeds, with two
-# words added after they were seen: attention does not come *to stay* at the mark, defined in section 5.)
+# In the trap KL falls from very high to high. At the end attention is still farther from the oracle than attention that
+# looks everywhere alike. So ask a control two things: how much a signal changes, and what its value is at the end. (Our
+# own claim had asked only the first, and it failed. The evidence tells what became of the second.)
 #
 # ## 5. Change one thing, and see what follows
 #
-# A control shows what a signal does without understanding. To show a *cause*, change it and see what follows. For one
-# of the accounts we can: the prior of lesson 06 puts attention where it should be. If the other signals waited for
-# attention, they must now come sooner. For each signal take the value that it has half-way without the prior; call it
-# its **mark**. At which epoch does the network of the same seed come to this mark when it is told where to look?
+# A control shows what a signal does in a network that does not generalise. To show a *cause*, change it and see what
+# follows. For one account we can: the KL prior of lesson 06 puts attention where it should be. If the other signals
+# waited for attention, they must now come sooner.
+#
+# For each signal take the value that it has half-way without the prior; call it its **mark**. At which epoch does the
+# network of the same seed come to this mark when it is told where to look? The table divides this epoch by the one without
+# the prior: below 1 is sooner.
 
 # %%
 told = {name: arrivals(evidence, name, "KL 1").values for name in names}
@@ -210,16 +224,18 @@ for name in names:
 
 # %% [markdown]
 # Even embeddings (relative MED), waves (Fourier) and the answer all come much sooner. So the search for where to look
-# *was* in their way. The order changes as well: Fourier, which came together with the answer, is now ahead of it in
-# every seed. So the order of section 2 is that of one setting. And the effective rank comes to its mark in one seed
-# of five, though the networks grok. A large effective rank is not needed; the trap has shown that it is not enough.
+# *was* in their way.
+#
+# The order changes as well: Fourier, which came together with the answer, is now ahead of it in every seed. So the order
+# of section 2 is that of one setting. And the effective rank comes to its mark in one seed of five, though the networks
+# grok. So a large effective rank is not needed, and the trap has shown that it is not enough.
 #
 # ## 6. They may all be right, at different times
 #
-# In this network the three accounts see stages of one slow process. Attention turns to the numbers: this is the
-# search, the first part of the wait. Then, at about the same time, embeddings become even, waves come, the norm falls
-# and the unseen pairs are understood: this is learning to add, the second part. Each account saw something that is
-# there. What does not follow is *because* from *before*.
+# In this network the three accounts see stages of one slow process. First attention turns to the numbers: the search, the
+# first part of the wait. Then, at about the same time, embeddings become even, waves come, the norm falls and the unseen
+# pairs are answered: learning to add, the second part. Each account saw something that is there. What does not follow is
+# *because* from *before*.
 #
 # The whole course on one map: what is said, what was measured, and the verdict.
 

@@ -229,23 +229,21 @@ print(f"W {w:.2f} (with ties {found.w:.2f}); by luck as large: {found.p_value:.1
 # it by hand. So the seeds agree, and not by luck. Here an account could rest its case: *my signal comes
 # before the grok, in every seed, in an order that cannot be chance.*
 #
-# **One more signal.** It has never seen a network, and it leads in every
-# seed.
+# **One more signal.** It is made without a network, and it comes before the unseen pairs in every seed.
 
 # %%
-clock = [
+counted = [
     half_rise_epoch(one.epoch.values, epochs, measure_transition(one.epoch.values, epochs, start))
     for one, start in zip(runs, since, strict=True)
     for epochs in [one.epoch.values.astype(float)]
 ]
-print("a clock is half-way at  ", " ".join(f"{epoch:6,.0f}" for epoch in clock))
+print("this signal is half-way ", " ".join(f"{epoch:6,.0f}" for epoch in counted))
 print("the unseen pairs are at ", " ".join(f"{epoch:6,.0f}" for epoch in dates["unseen pairs"]))
 
 # %% [markdown]
-# It is **the clock on the wall**: the epoch number itself. Half of the time from memorising to
-# the end of the run is over before the unseen pairs are half-way, for the simple reason that they come
-# late. So whatever grows or shrinks steadily, for whatever reason, is ahead of them. (Exercise 13.4
-# asks you for a better clock.)
+# It is **the number of the epoch**. Half of the time from memorising to the end of the run is over before
+# the unseen pairs are half-way, for the simple reason that they come late. So whatever grows or shrinks
+# steadily, for whatever reason, is ahead of them. (Exercise 13.4 asks for a better signal without a network.)
 #
 # **A common misconception.** "It comes before, every time, so it predicts." It does not even
 # *predict*: half-way is known only when the end is. And what comes before need not be what it
@@ -262,8 +260,8 @@ print("the unseen pairs are at ", " ".join(f"{epoch:6,.0f}" for epoch in dates["
 #   once. Every sum can be told by them, and no decay leads out of that trap.
 #
 # Each signal is asked: *how far do you go there, from memorising to the end?* The unit is the way that
-# it goes in the network of the same seed that groks. (And the clock? It goes as far as the run is
-# long. It is unmasked at once.)
+# it goes in the network of the same seed that groks. (The number of the epoch goes as far as the run is
+# long, in these controls as well, so it fails the test at once.)
 
 # %%
 movers = {}
@@ -279,7 +277,7 @@ for name in signals:
     print(f"{name:15}{words}")
 
 # %% [markdown]
-# **Without decay** nothing goes far, and the norm goes the other way: it grows. Nobody is a mere clock.
+# **Without decay** nothing goes far, and the norm goes the other way: it grows. So none of them merely counts epochs.
 # But this control is a soft one. Decay is what reworks a network after it has memorised, and a signal
 # that shows the reworking, and no understanding at all, would pass it. That is what the trap is for.
 #
@@ -354,7 +352,7 @@ for arm in ("baseline", "no decay", "random distractors"):
 #
 # A control cannot show a cause. For that one must take hold of the thing and move it. Of the
 # three accounts one has a handle: the prior of lesson 06 puts attention where it should be, at
-# once. If the other signals waited for structure, they must now come sooner. If they have clocks of
+# once. If the other signals waited for structure, they must now come sooner. If they have times of
 # their own, they will not.
 #
 # The mark is that of the network without the prior (same seed).
@@ -564,7 +562,7 @@ for words, name in (("seeds 0 to 4", "ln-placement"), ("seeds 5 to 9", "ln-place
 # | MED and Fourier go their way only where the network groks; the norm does so here and not there | three controls, five seeds each; but lesson 12 has networks of $x - y$ that are even and had not understood by 8,000 epochs | longer runs of those |
 # | Finding the structure was in the way of evenness, waves and the answer | five paired seeds, an intervention | the same with noise of the same size: lesson 06 |
 # | A rule that was made to fit five seeds need not fit the next five | one of our own did not: the rank's three quarters, in networks without a norm | - |
-# | Being first is not being the cause | a clock | nothing |
+# | Being first is not being the cause | the number of the epoch | nothing |
 #
 # So we were wrong about the rank, which does not fall, and whose fall elsewhere foretells less than we
 # had hoped; about the norm, which does not fall in the trap; about structure, which is not the first to

@@ -11,7 +11,6 @@ features      how compressible features are: ranks, and the exponent of their sp
 uniformity    whether embeddings lie evenly round a closed curve (MED)
 class_spread  whether what has one answer lies in one place
 queries       the same, query by query, for next-token prediction
-kernel        how far the tangent kernel has drifted
 phases        when a run memorised, waited, and grokked, read off its History
 plateau       how long the waits should have been (5), (7), and the thresholds of B_gamma and N
 order         half-rise epochs of slow signals, and whether seeds agree (Kendall's W)
@@ -34,7 +33,6 @@ from grokkit.diagnostics.fourier import (
     sum_power,
 )
 from grokkit.diagnostics.inverse_fit import InverseFit, fit_inverse
-from grokkit.diagnostics.kernel import evenly_spaced, kernel_drift, network_logits, tangent_kernel
 from grokkit.diagnostics.order import (
     Transition,
     half_rise_epoch,

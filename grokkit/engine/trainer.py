@@ -83,12 +83,16 @@ class Trainer(GroupTrainer):
         layout = Layout.of(spec.model, shape.n_tokens, shape.max_length, shape.n_classes)
         seeds = [one.seed for one in specs]
         self.weights = initialise(layout, spec.model, seeds).to(self.device, dtype)
-        self._ticket = TicketMask.of(spec.controls.ticket, self.weights)
+        ticket = spec.controls.ticket
+        self._ticket = None if ticket is None else TicketMask(ticket, self.weights)
         self.optimizer = spec.optimizer.start([one.optimizer for one in specs], self.weights)
         self.accelerator = spec.accelerator.start([one.accelerator for one in specs], self.weights)
         controls = [one.controls for one in specs]
-        self._sphere = MLPSphere.of(controls, self.weights)
-        self._qk_penalty = QKPenalty.of(controls, self.weights)
+        # A group has either a radius for all of its runs or for none.
+        radii = [one.mlp_radius for one in controls if one.mlp_radius is not None]
+        self._sphere = MLPSphere(radii, self.weights) if radii else None
+        penalised = any(one.qk_penalty > 0 for one in controls)
+        self._qk_penalty = QKPenalty(controls, self.weights) if penalised else None
         self.batches = None
         if spec.batch_size is not None:
             self.batches = Minibatches(spec.batch_size, len(shape.train), seeds, self.device)
@@ -184,7 +188,8 @@ class Trainer(GroupTrainer):
         tensors = {"weights": self.weights.flat, "broken": self._broken}
         tensors |= {f"optimizer/{name}": value for name, value in self.optimizer.state().items()}
         tensors |= {f"accelerator/{name}": value for name, value in self._filter_state().items()}
-        tensors |= {} if self._ticket is None else self._ticket.state()
+        if self._ticket is not None:  # a resumed run keeps the mask that it began with
+            tensors["pruned"] = self._ticket.pruned
         tensors |= self.records.tensors()
         if self.update_probes is not None:
             tensors["moved"] = self.update_probes.moved

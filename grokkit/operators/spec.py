@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-from grokkit.engine.spec_kinds import Presets, Spec, register_spec
+from grokkit.engine.spec_kinds import Spec, register_spec
 from grokkit.errors import check_int, check_number, refuse
 from grokkit.operators.systems import System
+from grokkit.registry import Named
 
 KIND = "operators"
 """The kind of these specs among others."""
@@ -96,13 +97,14 @@ class ContestSpec(Spec):
         return 7 * self.round_steps * (2e-3 + 3e-9 * work)
 
 
-contest_presets: Mapping[str, ContestSpec] = Presets(
+contest_presets: Mapping[str, ContestSpec] = Named(
+    "preset",
     {
         "heat": ContestSpec(),
         "burgers": ContestSpec(System("burgers")),
         "burgers, weak noise": ContestSpec(System("burgers", noise=0.03)),
         "phi4": ContestSpec(System("phi4")),
         "rough": ContestSpec(System("rough")),
-    }
+    },
 )
 """A contest on each system, by name."""
