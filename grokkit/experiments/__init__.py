@@ -24,6 +24,7 @@ from grokkit.experiments import (
     autoregressive,
     compressibility,
     distractors,
+    field,
     four_phases,
     geometry,
     headlines,
@@ -102,6 +103,10 @@ ROWS: Mapping[str, Row] = MappingProxyType(
             again.PLACEMENTS,
             again.ACCOUNTS,
             again.CEILING,
+            field.CIRCUITS,
+            field.KERNEL,
+            field.NORM,
+            field.DATA,
             # The elective, arXiv 2605.15806.
             operators.ROW,
         )
