@@ -289,7 +289,8 @@ viz.claims_map(upto=5)
 
 # %% [markdown]
 # **More:** [the evidence](evidence/05_the_wait.ipynb) (the balance at every step, Muon and Lion, the loss before
-# the turn) · [exercises](../exercises/05_the_wait.ipynb)
+# the turn; and three accounts from other networks, of which the initial norm and the kernel's turn fail here) ·
+# [exercises](../exercises/05_the_wait.ipynb)
 #
 # **Next:** [06 · KL acceleration](06_kl_acceleration.ipynb). Can we spare the network the search, and tell it
 # where to look?
