@@ -110,8 +110,8 @@ beside(f"08 the prior helps, {name}", my_bet, "undecided" if undecided else in_t
 # %% [markdown]
 # One run proves little. Here are five recorded seeds in each world (`"heads"` is the row *permutations*,
 # `"optimizer"` is *Muon*), and two worlds more: a sum of three numbers, and addition with four heads. Each dot is a
-# network, at the epoch of 95 %. A triangle is one that had not come there when training stopped (several may cover
-# each other). Compare green with orange in each row.
+# network, at the epoch of 95 %. A triangle is one that had not come there when training stopped (some cover others).
+# Compare green with orange in each row.
 
 # %% tags=["hide-input"]
 compared = {

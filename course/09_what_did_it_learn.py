@@ -287,7 +287,7 @@ for one in alone:
           f"{one.fourier_concentration[-1].item():.2f} at the end")  # fmt: skip
 
 # %% [markdown]
-# Follow the picture from left to right. The training sums are soon known by heart, and with them half of the unseen
+# Read from left to right. The training sums are soon known by heart, and with them half of the unseen
 # ones, the mirror images. The concentration is then less than half of what it will be, in each of the five seeds. It
 # grows during the wait, and in this picture the other unseen sums come with it. **Learning to add is the time in
 # which the dimensions come to share a few frequencies.**
