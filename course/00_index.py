@@ -88,8 +88,8 @@ print(f"... and {len(history.data_vars) - 4} more: history.data_vars")
 # all random choices of a run).
 #
 # The result is written like this: *0.53 [0.36 to 0.69]*. The median of the seeds is 0.53: about half of the
-# epochs. The numbers in brackets are an interval for it. In 95 of 100 repetitions or more such an interval holds
-# the true median (with five seeds: in about 94).
+# epochs. The numbers in brackets are an interval for it. On average, of 100 such intervals 95 or more hold the true
+# median (with five seeds: about 94).
 #
 # The verdict compares the interval with the bound. Here the bound is two thirds, or 0.67, and 1 means "no
 # effect":

@@ -169,8 +169,8 @@ print(beside("01 memorised", my_memorise_epoch, first(epochs, known, 0.99), "epo
 print(beside("01 grokked", my_grok_epoch, first(epochs, unseen, 0.95), "epochs"))
 
 # %% [markdown]
-# The two curves are the puzzle of this course. **The wait** is the number of epochs between the two numbers above: from
-# *memorising* (99 % of the training sums right) to 95 % of the unseen sums. (The lower curve does not stay at
+# The two curves are the puzzle of this course. **The wait** is the difference of the two numbers above: the epochs
+# from *memorising* (99 % of the training sums right) to 95 % of the unseen sums. (The lower curve does not stay at
 # the bottom and then jump. It climbs to one half and rests there: section 6 says why.)
 #
 # `grokkit.train` does the same thing, faster. Here it trains from the same initial weights:
@@ -200,7 +200,8 @@ viz.lines(
 # ## 4. Watch it, and change it
 #
 # Press *Start*. Then change one setting and start again: the run before stays as pale curves. Try the
-# **weight decay**: it takes the same small share off every weight, at each step.
+# **weight decay**: it takes the same small share off every weight, at each step. (Lessons 02 and 03 explain the
+# other panels.)
 
 # %% tags=["nbval-ignore-output"]
 widgets.LiveTraining()
@@ -222,8 +223,8 @@ print("with decay 1, epochs to 95 %:", row.grokked("decay 1", 0.95))
 beside("01 test accuracy without weight decay", my_accuracy_without_decay, round(without[2], 2))
 
 # %% [markdown]
-# With weight decay all five come to 95 % of the unseen sums; without it none does. Lesson 05 asks why.
-# (This is AdamW, the usual optimizer. Others may differ.)
+# With weight decay all five come to 95 % (median [least to greatest]); without it none does. Lesson 05
+# asks why. (This is AdamW, the usual optimizer. Others may differ.)
 #
 # ## 5. Where does it look?
 #
@@ -284,8 +285,8 @@ for run, seed in enumerate(recorded.seed.values):
 print(f"{data.mirror_rate:.0%} of the unseen sums have a mirror image that was trained on")
 
 # %% [markdown]
-# So there are two kinds of unseen sums: mirrored ones, and the others. *Take the epoch at which half of the
-# others are right. What share of the mirrored ones is right then, from 0 to 1?*
+# So some unseen sums are mirrored, and others are not. *When half of those without a mirror image are
+# right, what share of the mirrored ones is right, from 0 to 1?*
 
 # %%
 my_mirrored_accuracy = None
@@ -310,8 +311,8 @@ beside(
 )
 
 # %% [markdown]
-# **The mirrored sums are right first.** For them it is enough that order does not matter. The others are right only
-# later: for them the network must add. The usual curve of "test accuracy" mixes the two. About half of the unseen sums are
+# **The mirrored sums are right first.** For them it is enough that order does not matter. For the others the
+# network must add. The usual curve of "test accuracy" mixes the two. About half of the unseen sums are
 # mirrored, and so your own curve rested at one half. Who reports *test accuracy* should say which pairs were unseen.
 #
 # ## Case file

@@ -30,7 +30,7 @@ from grokkit.experiments.quantities import found
 # 1. The last token, "=", asks a question, $W_Q e_{=}$. Each token offers a key, $W_K e_j$.
 # 2. The **score** $\ell_j$ says how well key and question fit.
 # 3. Softmax turns the scores into **shares** $\alpha_j$, which are positive and sum to 1.
-# 4. Each token has a value, $W_V e_j$. In these shares the values are mixed, or **pooled**, into $h$.
+# 4. Each token has a value, $W_V e_j$. The values are mixed in these shares, or **pooled**, into $h$.
 #
 # In symbols:
 #
@@ -67,10 +67,10 @@ print(data.spell(data.train.tokens[300]), "  shares:", [f"{one:.2f}" for one in 
 #
 # ## 2. Why "posterior"?
 #
-# One informative token is picked in secret, and you guess its place. Before reading you find all five places
-# equally likely: that is your **prior**. Each token then gives **evidence** for its place. Bayes' rule gives what
+# One of the two informative tokens is picked in secret. You guess its place. Before reading, all five places seem
+# equally likely: this is your **prior**. Each token then gives **evidence** for its place. Bayes' rule gives what
 # you believe afterwards, the **posterior**: prior times evidence, divided by the sum. That is softmax, with the
-# evidence $\exp(\ell_j)$. Who knows the task believes "one half" of each of the two places: this is the oracle.
+# evidence $\exp(\ell_j)$. Who knows the task gives each of the two places one half: the oracle.
 #
 # *A score rises by $\log 2$, which is about 0.69. By what factor do the odds of its place against another one
 # grow? (The odds of two places are the ratio of their shares.)*
@@ -188,7 +188,7 @@ print(f"random: attention on the two distractors {on_distractors:.2f} (median of
 # Is the way over when attention has found the numbers? We need three words:
 #
 # - Attention **is right** when each informative token of each training example gets at least half of what the oracle
-#   gives it: a least mass of 0.25. It must stay so.
+#   gives it, from then on: a least mass of 0.25.
 # - The **search** lasts from epoch 0 until attention is right.
 # - **Learning to add** lasts from then on until 95 % of the unseen pairs are right.
 #
@@ -239,7 +239,7 @@ for kind, guess in (("alphabet", my_search_alphabet), ("constant", my_search_con
 # The two lowest bars belong to networks that are *told* where to look from the start, by a method of lesson 06.
 # It keeps them out of the trap. But learning to add remains. **To know where to look is not yet to know how to add.**
 #
-# (A printed share is the median of the seeds' shares. The bars have medians of epochs, and come out a little lower.)
+# (A printed share is the median of the seeds' shares. The bars have medians of epochs, so their shares differ.)
 #
 # *Try:* choose another kind of distractors, and press *Start*.
 
@@ -251,8 +251,8 @@ widgets.LiveTraining()
 #
 # - **We know:** the epochs to 95 % have two parts, searching and learning to add. The search differs with the
 #   distractors. With random ones it does not end: a trap, in five of five seeds.
-# - **We doubt:** a simple rule, that the search is longer the more can be learned by heart from the
-#   distractors. A fourth kind of distractors (in the evidence) breaks it.
+# - **We doubt:** a simple rule: the more can be learned by heart from the distractors, the longer the
+#   search. A fourth kind of distractors (in the evidence) breaks it.
 # - **It would change our minds:** a network in the trap that gets out without being told where to look, after
 #   more epochs or with more decay.
 #

@@ -61,12 +61,12 @@ for share in (0.5, 0.2, 0.1, 0.0):
 #
 # $$h = m + \alpha_i\,(v_i - m), \qquad h' = m + \alpha'_i\,(v'_i - m).$$
 #
-# So each of the two differs from $m$ by a term with a share of attention as a factor. If no value is further than
-# $\Delta$ (Delta) from $m$, then
+# If no value is further than $\Delta$ (Delta) from $m$, then $h$ is at most $\alpha_i \Delta$ away from $m$, and
+# $h'$ at most $\alpha'_i \Delta$. So from $h$ to $h'$ it is at most
 #
 # $$\|h - h'\| \;\le\; (\alpha_i + \alpha'_i)\,\Delta. \qquad (16)$$
 #
-# (16 is the number of this formula in the paper.) **The less attention the differing token gets, the closer
+# (The number is the paper's.) **The less attention the differing token gets, the closer
 # together the two pooled vectors must lie.** The next cell trains a network. It pairs every training sum with one
 # whose first number is larger by 1, and draws both sides of (16).
 
@@ -135,7 +135,7 @@ figure
 #
 # *Try it.* Green positions are informative, and x and x′ differ at position 0. Make the weight of position 0
 # small in both: h and h′ come together. Then choose the example "Bᵧ holds, yet h and h′ meet". So $B_\gamma$
-# alone does not promise that the two stay apart. (The evidence explains the third panel.)
+# alone does not keep the two apart. (The evidence explains the distance that "the MLP needs".)
 
 # %% tags=["nbval-ignore-output"]
 widgets.RoutingPlayground()
@@ -145,7 +145,7 @@ widgets.RoutingPlayground()
 #
 # Now the experiment. A term in the loss pulls attention *away* from the numbers, to the distractors. We call it
 # an **adversary**, and use a weak one and a strong one (0.1 and 0.3 times the term). The norm of the MLP is held
-# at one value under both, so that they differ in attention only. Ten seeds each.
+# at one value under both, so that these networks differ in attention only. Ten seeds each.
 #
 # **Your prediction.** *A network that looks everywhere alike gives the two numbers a mass of 0.4. Under either
 # pull they end with less. How many of ten networks come to 95 % of the unseen sums under the weak pull? And under
@@ -187,7 +187,7 @@ for name in arms:
 print("everywhere alike".ljust(22), *(f"{one:12.2f}" for one in alike.values()))
 
 # %% [markdown]
-# ## 4. The twist: the least mass tells
+# ## 4. The twist: only the least mass tells them apart
 #
 # Compare the third row with the last one. Under the weak pull the networks look *worse* than one that looks
 # everywhere alike: less mass, and a larger KL. **Nine of ten grok all the same.** Now network by network:
@@ -234,8 +234,8 @@ with style():
 figure
 
 # %% [markdown]
-# In the first two panels green and purple marks mix in the lower two rows: neither mass nor KL tells which
-# networks grok. In the third panel every purple mark lies to the left of every green one (one of them by a hair).
+# In the first two panels green and purple marks mix in the lower two rows: mass and KL do not tell which networks
+# grok. In the third panel every purple mark lies to the left of every green one (one of them barely).
 # Two claims about this were written before the runs, on seeds that nobody had seen:
 
 # %%
@@ -251,13 +251,13 @@ for claim in ("structure/least-mass", "structure/not-kl"):
 # So the theorem's first condition names the right measure: the least mass, and not the mean. (We had first judged
 # the theorem by the mean, and said that it fails. The mistake was ours.)
 #
-# And **a network needs little**. Lesson 02 called attention "right" from a least mass of 0.25 on. The nine
-# networks grok with less than 0.2. "Right" is where undisturbed networks arrive; it is more than they need.
+# And **a network needs little**. Lesson 02 called attention "right" from a least mass of 0.25 on. Nine networks
+# under the weak pull grok with less than 0.2. "Right" is where undisturbed networks arrive, and more than they need.
 #
-# ## 5. Is enough attention enough?
+# ## 5. Does enough attention suffice?
 #
-# A control: a penalty on $W_Q$ and $W_K$ keeps attention uniform. Every token then has a share of 0.2, more than
-# in the nine networks. *What share of the unseen sums without a mirror image is right at the end, from 0 to 1?*
+# A control: a penalty on $W_Q$ and $W_K$ keeps attention uniform. The least mass is then 0.2, more than in those
+# nine networks. *What share of the unseen sums without a mirror image is right at the end, from 0 to 1?*
 
 # %%
 my_uniform_accuracy = None
@@ -280,7 +280,7 @@ for words, arm in (("uniform", uniform), ("free", "baseline")):
 # %% [markdown]
 # Each network answers most of these sums, so a network can add without looking more at the numbers than
 # elsewhere. But two of five do not come to 95 % in these runs, and the others come later than free ones. The
-# least mass is needed; by itself it does not promise a grok.
+# least mass is needed, but by itself it is no promise.
 #
 # What of $N$, the second condition? Here is the norm of the MLP at 95 %, under three optimizers:
 
@@ -291,11 +291,11 @@ for arm in ("AdamW", "Muon", "SGD"):
     print(f"{arm:6} norm of the MLP at 95 %, median of {len(norms)} seeds: {np.median(norms):.0f}")
 
 # %% [markdown]
-# The largest is more than twice the smallest. So these networks do not grok at one norm. (With AdamW and other
-# decays or rates the norms are nearly the same, as the map says. But so they are at other epochs.)
+# The largest is more than twice the smallest: there is no one norm. (The map below compares other decays and rates,
+# all with AdamW. Their norms are close at 95 %, but no closer than when memorised: see the evidence.)
 #
-# (What does the theorem *prove*? Only that the differing token needs attention in the two sequences *together*,
-# as in section 1. That the two conditions suffice is assumed. The evidence has the details.)
+# (The theorem *proves* only that the differing token needs attention in at least one of the two sequences, as in
+# section 1. It *assumes* that the two conditions suffice.)
 #
 # ## Case file
 #

@@ -51,10 +51,10 @@ for one in belief:
     print(f"loss {-one[0].log():.4f}   length of the first factor {(one - truth).norm():.4f}")
 
 # %% [markdown]
-# It goes down with the loss, and for a small loss in proportion to it. (It is at most $\sqrt2$ times the loss.)
+# It goes down with the loss, and for a small loss in proportion to it. It is at most $\sqrt2$ times the loss.
 # So if the product of the two other factors stays below some number $C$, a small loss leaves little gradient:
 #
-# $$\Bigl|\frac{\partial L}{\partial \ell_j}\Bigr| \;\le\; C\,\sqrt2\,L\quad\text{(ours, for a small loss)},
+# $$\Bigl|\frac{\partial L}{\partial \ell_j}\Bigr| \;\le\; C\,\sqrt2\,L\quad\text{(ours, smaller if $L < 1$)},
 #   \qquad \le\; C\sqrt{2L}\quad\text{(the paper, Lemma 5.1)}$$
 #
 # Both are true, and both only say how large the gradient *may* be. How large is it?
@@ -113,12 +113,15 @@ for seed, one in enumerate(row.runs("baseline")):
 # **The gradient falls about in proportion to the loss.** So attention starves, and faster than the paper's square
 # root says.
 #
-# *See it in a run.* Drag the epoch. The right panel has the gradient (purple) and three bounds for it (grey): (4) is
-# the paper's lemma, (34) is its form for one token, and the linear form is ours.
+# *See it in a run.* Drag the epoch. In the right panel the gradient (purple) lies far below its bounds (grey). The
+# headline names the **phase**. The paper has four:
 #
-# The headline names a **phase**. The paper divides a run into four: 1, *memorisation*; 2, *plateau*: the sums are known
-# and nothing seems to happen; 3, *resurgence*: attention begins to move where it should; 4, *grokking*: half of
-# the unseen sums that have no mirror image are right, or more.
+# 1. *memorisation*;
+# 2. *plateau*: the sums are known, and nothing seems to happen;
+# 3. *resurgence*: attention begins to move where it should;
+# 4. *grokking*: at least half of the unseen sums without a mirror image are right.
+#
+# (Bound (4) is the paper's lemma; (34) is for one token. The linear form is ours.)
 
 # %% tags=["nbval-ignore-output"]
 widgets.RunScrubber()
@@ -129,9 +132,10 @@ widgets.RunScrubber()
 # The paper does not ask this question. The MLP learns from the same errors. **Is attention the only part that
 # starves?**
 #
-# We measure how far a gradient falls: its largest value before memorising, divided by its smallest value after
-# it. There are twenty recorded networks, on seeds that nobody had seen. *How many times further does the gradient
-# of attention ($W_Q$ and $W_K$) fall than the gradient of the MLP? (1: just as far.)*
+# Until now we took the gradient of a score. Now we take that of weights: $W_Q$ and $W_K$ for attention. How far
+# does it fall? We divide its largest value before memorising by its smallest value from there to 95 %. Twenty
+# networks, on seeds that nobody had seen. *How many times further does attention's gradient fall than the MLP's?
+# (1: just as far.)*
 
 # %%
 my_times_further = None
@@ -154,15 +158,15 @@ beside(
 )
 
 # %% [markdown]
-# **The MLP starves, too.** Attention starves further, but by a small factor beside the falls themselves. (And the
-# factor hangs on the measure: with medians in place of the largest and smallest values, the MLP falls further.)
-# So it is not attention alone that starves, and starvation by itself does not explain why attention is late.
+# **The MLP starves, too.** Attention starves further, but both fall far, and the factor between them is small.
+# (Measured with medians, not with the largest and smallest values, the MLP falls further.) So starvation by
+# itself does not explain why attention is late.
 #
 # ## 4. A small gradient is not a small step
 #
 # The optimizer, AdamW, does not take steps of the gradient's size. It divides each gradient by its own recent
 # size (a running mean over about 1,000 steps). So we claimed, before these runs, that attention's steps fall at
-# most ten-fold. *By what factor do they fall, measured in the same way?*
+# most ten-fold. *By what factor do they fall? (Same measure.)*
 
 # %%
 my_step_factor = None
@@ -236,8 +240,8 @@ for name in ("decay 1", "decay 0"):
 
 # %% [markdown]
 # When the sums are memorised, some number in some sum still gets next to no attention. With weight decay,
-# attention arrives in each of five runs. Without it, it arrives in none: there even AdamW's steps nearly vanish,
-# as lesson 05 shows. So the question is not only what starves attention. It is what weight decay does about it.
+# attention arrives in each of five runs. Without decay it arrives in none. (There even AdamW's steps nearly vanish:
+# lesson 05.) So we must also ask what weight decay does.
 #
 # ## Case file
 #
@@ -247,7 +251,8 @@ for name in ("decay 1", "decay 0"):
 #   the gradient.
 # - **It would change our minds:** a network in which attention starves and the MLP does not.
 #
-# **The map so far:** what is said, what was measured, and the verdict.
+# **The map so far:** what is said, what was measured, and the verdict. (The line on *Figure 1* compares attention
+# with the *whole* network, in five older runs.)
 
 # %%
 viz.claims_map(upto=4)

@@ -122,7 +122,7 @@ viz.lines(
         viz.Line(off.epoch, off.test_accuracy, "decay 1 → 0", "test", OFF),
         viz.Line(on.epoch, on.test_accuracy, "decay 0 → 1", "test"),
     ],
-    title="Switch decay off, and the wait stands still",
+    title="Switch decay off, and the network stops improving",
     below="two live runs, seed 0",
     x="epoch",
     y="share of unseen sums right",
@@ -145,7 +145,7 @@ did = "falls" if ratio < 0.5 else "stays" if ratio < 2 else "rises"
 print(beside("05 training loss, decay switched off", my_loss, did))
 
 # %% [markdown]
-# With decay the network goes on to grok. Without it, it stands still from the switch on. Why? Look at the
+# With decay the network goes on to grok. Without decay it hardly improves after the switch. Why? Look at the
 # training loss of the same two runs:
 
 # %% tags=["hide-output", "nbval-ignore-output"]
@@ -188,8 +188,8 @@ for words, one in (("1 → 0", off), ("0 → 1", on)):
 # The table shows the first three. *Switched on* (lower half): from epoch 400 to 500 the norm falls, the loss
 # rises, and attention's gradient and step grow a hundred-fold or more. Then the least mass rises. *Switched off*
 # (upper half): the norm grows, the loss, the gradient and the step fall, and the least mass stays as it was.
-# (AdamW divides by a gradient's recent size. Our reading of why its steps vanish all the same: this mean still
-# holds the large gradients of before.)
+# (AdamW divides a gradient by its recent size. Why do its steps vanish all the same? Our reading: the recent size
+# still holds the large gradients of before.)
 #
 # The fourth step is our reading. The balance of the third can be measured:
 
@@ -213,8 +213,8 @@ print(f"put back {put_back / taken:.0%} (one live run)")
 # for this product. Three questions: does the learning rate count as the decay does? Is it so under another
 # optimizer? And is it so without a search, when attention is *frozen* at the oracle from the start?
 #
-# The first four lines have the power with which the wait goes. A power of −1 means: twice the setting, half of
-# the wait. The last two lines compare runs with the same product.
+# The first four lines have a power. A power of −1 means: twice the setting, half of the wait. The last two lines
+# compare runs with the same product.
 
 # %%
 checks = {
@@ -236,7 +236,7 @@ print("    Muon in place of AdamW:                  ", claimed("controls/muon").
 # **The product $\lambda$ sets the pace, about.** Each of the four powers is near −1: under AdamW, under Muon, and
 # with attention frozen; for the decay, and for the rate (measured with attention frozen only). In other recorded
 # networks, ten times the rate with a tenth of the decay takes about as many epochs as before. And Muon, at the
-# same product, is hardly quicker than AdamW. So the pace is not AdamW's alone, nor that of the search alone.
+# same product, is hardly quicker than AdamW. So the pace needs neither AdamW nor a search.
 #
 # (*Undecided*: three of the four intervals reach past the bounds that we had claimed around −1.)
 #
@@ -248,11 +248,11 @@ print("    Muon in place of AdamW:                  ", claimed("controls/muon").
 # $$t \approx \frac{2}{\lambda} \log \frac{\|\theta_{\text{mem}}\|}{r_{\max}}. \qquad (5)$$
 #
 # Here $\|\theta_{\text{mem}}\|$ is the norm of the weights at memorising, and $r_{\max}$ the norm at which the
-# network can generalise. (The 2 is there because the paper lets the *squared* norm lose the share $\lambda$ at a
-# step.) Nobody knows $r_{\max}$ beforehand. Let us help the formula: in each of five recorded runs we take the
-# norm that the run had when it came to generalise.
+# network can generalise. (Hence the 2: in the paper the *squared* norm loses the share $\lambda$ at a step.) Nobody
+# knows $r_{\max}$ beforehand. So we help: we take the MLP's norm where each of five recorded runs enters phase 4
+# (lesson 04), and count the wait up to there.
 #
-# *What share of the wait does (5) then account for? (1: all of it. 2: twice too much.)*
+# *What share of this wait does (5) account for? (1: all of it. 2: twice too much.)*
 
 # %%
 my_share_by_equation_5 = None

@@ -108,7 +108,8 @@ for percent, name in (("95 %", "headlines/faster"), ("99 %", "headlines/faster-t
 
 # %% [markdown]
 # With the prior the network takes about half of the epochs, in the median. The interval reaches just past two
-# thirds, so the claim is undecided. To 99 % of the unseen sums the gain is smaller, and may be none.
+# thirds, so the claim is undecided. To 99 % of the unseen sums the gain is smaller, and may be none. (Some runs
+# were stopped before 99 %, so the median is known only within two numbers.)
 #
 # ## 3. What is left?
 #
@@ -152,15 +153,18 @@ print(f"{fill(one.claim.says, 90)}\n    -> {one.label}")
 # stay. In the lowest bar attention is *frozen* at the oracle. It has nothing to search, and takes about as long
 # as with β = 1.
 #
-# So "entirely" is wrong. **The prior removes the search, and learning to add remains.** (Here attention is right
-# when each number has half of the oracle's share. Ask for three quarters, and it is no longer shown that learning
-# to add stays as it is: [FINDINGS.md](../FINDINGS.md).)
+# So "entirely" is wrong. **The prior removes the search, and learning to add remains.** (This rests on our "right":
+# half of the oracle's share. With three quarters it is not shown: [FINDINGS.md](../FINDINGS.md).)
 #
-# *See each strength.* Slide through β. *Left:* the unseen sums. *Middle:* the KL; attention "arrives" when each
-# number has 80 % of its half. *Right:* epochs against 1/β, so that strong priors stand at the left. The green
-# marks, arrival, go down nearly to 0 there. The brown ones, 95 % of the unseen sums, do not: what is left is
-# learning to add. (Older runs, at half the learning rate η. (7) is the paper's formula for the arrival: in
-# proportion to 1/β̃, where β̃ is ηβ times a fitted number. R² is 1 where a line fits perfectly.)
+# *See each strength.* Slide through β, in older runs at half the learning rate.
+#
+# - *Left:* the unseen sums.
+# - *Middle:* the KL. Attention "arrives" when each number has 80 % of its half.
+# - *Right:* both moments against 1/β. Strong priors stand at the left. There arrival (green) comes almost at once,
+#   but 95 % (brown) does not: what is left is learning to add.
+#
+# (The dotted line (7) is the paper's formula for the arrival: it goes as 1/β. R² says how well the brown line fits;
+# 1 is perfect.)
 
 # %% tags=["nbval-ignore-output"]
 older = experiments.recorded("kl-acceleration")
@@ -174,8 +178,7 @@ widgets.KLExplorer(older.isel(run=older.arm.isin(betas).values))
 # controls put another gradient in place of the prior's, with the same norm at every step:
 #
 # - **noise**: a random direction, a new one at each step;
-# - **shuffled**: the prior's gradient, where for each weight one coin, tossed once, decides whether its sign is
-#   flipped.
+# - **shuffled**: the prior's gradient, with its sign flipped for about half of the weights, drawn once.
 #
 # *Five seeds each, for 3,000 epochs. In how many does noise bring the network to 95 %?*
 
@@ -192,8 +195,8 @@ beside("06 seeds that noise brings to 95 %", my_noise_count, count, "of 5")
 
 # %% [markdown]
 # With either control no network comes to 95 %. Without any prior (*baseline*) all five do. So noise makes it
-# worse: **the prior helps by what it says.** (We had claimed that it takes at most *half* of the epochs of noise.
-# That is undecided: in one seed the prior took 2,475 epochs, and noise was stopped at 3,000.)
+# worse: **the prior helps by what it says.** (Our claim, that noise takes *twice* as long or longer, is undecided: in
+# one seed the prior took 2,475 epochs, and noise was stopped at 3,000.)
 #
 # ## 5. The twist: no search, no gain?
 #
@@ -201,10 +204,10 @@ beside("06 seeds that noise brings to 95 %", my_noise_count, count, "of 5")
 # such cases:
 #
 # - **constant distractors** (lesson 02);
-# - the **unordered split**: (a, b) and (b, a) stay together, so no unseen sum has a trained mirror image;
+# - the **unordered split**: (a, b) and (b, a) are both trained on or both unseen, so no mirror image helps;
 # - **Muon**, the other optimizer of lesson 05, at the same learning rate × decay.
 #
-# *Guess before you look: in which of the three does the prior help least? And does one of them not fit?*
+# *Guess before you look: in which of the three does the prior help least? Does one contradict this idea?*
 
 # %% tags=["hide-output"]
 cases = {
@@ -232,14 +235,14 @@ for arm, words in cases.items():
 # Two cases are as expected. With Muon no gain is shown. With constant distractors the gain is smaller in the
 # median (though its interval overlaps with that of "as before").
 #
-# **The unordered split does not fit.** There the prior saves more epochs than the search took: learning to add is
-# shorter, too, in the median. But this rests on few seeds: one never came to 95 % with the prior (so the interval
-# has no upper end), and five older seeds gained nothing in the median. We leave it open.
+# **The unordered split does not fit.** There the prior saves more epochs than the search took. So learning to add is
+# shorter, too, in the median. But the seeds are few. One never came to 95 % with the prior (so the interval has no
+# upper end). Five older seeds gained nothing in the median. We leave it open.
 #
 # ## Case file
 #
-# - **We know:** with (a, b) and (b, a) split apart, a stronger prior shortens the search and leaves learning to
-#   add. Noise in its place brings no network to 95 %.
+# - **We know:** with the usual split, a stronger prior shortens the search and leaves learning to add. Noise
+#   in its place brings no network to 95 %.
 # - **We doubt:** "entirely": in the median about half of the epochs remain, to 95 %. And whether the unordered
 #   split leaves learning to add as it is.
 # - **It would change our minds:** fresh seeds on which a prior shortens the second part as well.

@@ -5,7 +5,7 @@
 # the second one inherit, so that it does not have to wait as long?** You run a race between two answers, and
 # then ask whether the race was fair.
 #
-# - The **lottery ticket hypothesis** says: *which weights there are*. Most weights of a trained network are small.
+# - The **lottery ticket hypothesis** says: *which weights to keep*. Most weights of a trained network are small.
 #   Note where the large ones stand. In the second network only the weights in these places are trained; all others are
 #   0 from the start and stay 0.
 # - The paper of this course says: *where to look*. Keep every weight, and let the KL prior of
@@ -37,8 +37,8 @@ live = grokkit.presets["live"]
 # The network that we cut comes with the package. It adds modulo 43, and its seed is 100.
 #
 # A **mask** says for each weight whether it stays. In words: choose a share $s$, the **sparsity**. Of each matrix
-# the smallest weights, a share $s$ of them, become 0 for good. In symbols: let $W_{ij}$ be a weight, and let a share
-# $s$ of the absolute weights lie below $q_s$. Then the mask is
+# the smallest weights, a share $s$ of them, become 0 for good. In symbols: let $W_{ij}$ be a weight, and $q_s$ the
+# size below which these smallest ones lie. Then the mask is
 #
 # $$m_{ij} = 1 \;\text{ if } |W_{ij}| \ge q_s, \quad \text{else } 0.$$
 #
@@ -147,7 +147,7 @@ beside("07 first and last in the race", (my_first, my_last) if my_first else Non
 #
 # Here are five fresh seeds of each, recorded at a smaller learning rate. Look at the right column: how many of the five
 # come to 99 %. (Two rows are controls: a random mask as sparse, and a lottery ticket that leaves $W_Q$, $W_K$ and $W_V$
-# whole. Why this one memorises last, we do not know.)
+# whole. Why the latter memorises last, we do not know.)
 
 # %%
 recorded = experiments.recorded("tickets")
@@ -166,11 +166,11 @@ print(f"of the sums that seed 0 has not seen, the source was trained on {both:.0
 # %% [markdown]
 # Read the lines in pairs. *Both have the oracle*, `Bayesian` and `lottery, oracle`: the one with the mask is
 # slower. *Neither has it*, `Bayesian, teacher` and `lottery`: the teacher's attention brings all five seeds to
-# 95 %, and its mask brings none. So both fair races have the winner of the unfair one. (To 99 %, as in the figure,
-# the median of `Bayesian` is not below that of `dense`.)
+# 95 %, and its mask brings none. So the Bayesian ticket wins both fair races, too. (But the figure asks for 99 %: to
+# 99 % `Bayesian` is no sooner than `dense`, in the median.)
 #
-# The last line is a check. A seed also draws the training sums, so the source has seen half of the sums that are
-# new to seed 0. But it passes on only a mask, or its attention on sums that the new network is trained on anyway.
+# The last line is a check. A seed also draws the training sums, so the source was trained on half of the sums that
+# are new to seed 0. But it passes on no answers: only a mask, or its attention on the new network's training sums.
 #
 # ## 4. The twist: does the trained network survive its own mask?
 #
@@ -212,7 +212,7 @@ draw(gentle, "The same race with a gentle mask", "mask of seed 100, 50 % sparse;
 # %% [markdown]
 # Compare the lottery ticket (amber) with the one of section 2. In this one run the gentle mask did better.
 # (Over five seeds that is undecided: [evidence](evidence/07_tickets.ipynb).) Here are all races with gentle
-# masks, on five more fresh seeds. The claims were written before the runs.
+# masks, on five more fresh seeds. The claims (in the evidence) were written before the runs.
 
 # %%
 gently = experiments.row("tickets-again").evidence(experiments.recorded("tickets-again"))
@@ -238,7 +238,7 @@ for name, others in rivals.items():
 # - unfair: `Bayesian` is sooner in all five seeds, at every mask;
 # - fair, without the oracle: `Bayesian, teacher` is sooner in all five seeds, at every mask;
 # - fair, **with the oracle: undecided**. `Bayesian` is sooner in three seeds of five; the medians are nearly the
-#   same. Section 3's winner beat a damaged ticket.
+#   same. In section 3 the loser was damaged.
 #
 # ## Case file
 #

@@ -9,8 +9,9 @@ import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
-from types import FunctionType
-from typing import Any, Generic, TypeVar
+from importlib import import_module
+from types import FunctionType, MappingProxyType
+from typing import Any, TypeVar
 
 from grokkit.errors import refuse
 
@@ -18,20 +19,53 @@ T = TypeVar("T")
 C = TypeVar("C", bound=type)
 
 
-class Registry(Mapping[str, type[T]], Generic[T]):
+class Named(Mapping[str, T]):
+    """Things by name, not to be changed; a name that is not there is refused in one line.
+
+    Args:
+        what: one of them, for messages: ``"preset"``.
+        members: the things.
+    """
+
+    def __init__(self, what: str, members: Mapping[str, T]) -> None:
+        self.what = what
+        self._members = dict(members)
+
+    def __getitem__(self, name: str) -> T:
+        """The thing of that name.
+
+        Raises:
+            SettingError: there is none.
+        """
+        if not isinstance(name, str) or name not in self._members:
+            refuse(self.what, name, ", ".join(self._members))
+        return self._members[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._members
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._members)
+
+    def __len__(self) -> int:
+        return len(self._members)
+
+
+class Registry(Named[type[T]]):
     """The classes of one family by name.
 
     Args:
         family: what is registered, singular, for messages: ``"task"``.
+        homes: kinds that a module of grokkit registers, which is imported when one is asked for.
 
     Attributes:
         owner_elsewhere: what has a setting of a name already, outside of this family; settings
             are known by their names alone.
     """
 
-    def __init__(self, family: str) -> None:
-        self.family = family
-        self._members: dict[str, type[T]] = {}
+    def __init__(self, family: str, homes: Mapping[str, str] = MappingProxyType({})) -> None:
+        super().__init__(family, {})
+        self.homes = homes
         self.owner_elsewhere: Callable[[str], str | None] = lambda name: None
 
     def register(self, kind: str) -> Callable[[C], C]:
@@ -50,10 +84,10 @@ class Registry(Mapping[str, type[T]], Generic[T]):
             # inherits its parent's, and its own fields would silently be none.
             params = vars(cls).get("__dataclass_params__")
             if params is None or not params.frozen:
-                raise TypeError(f"{cls.__name__}: a {self.family} must be a frozen dataclass")
+                raise TypeError(f"{cls.__name__}: a {self.what} must be a frozen dataclass")
             missing = sorted(getattr(cls, "__abstractmethods__", ()))
             if missing:
-                needed = f"needs {', '.join(missing)}, as every {self.family} does"
+                needed = f"needs {', '.join(missing)}, as every {self.what} does"
                 raise TypeError(f"{cls.__name__}: {needed}")
             for field in fields(cls):
                 if owner := self.owner_elsewhere(field.name):
@@ -73,19 +107,11 @@ class Registry(Mapping[str, type[T]], Generic[T]):
         Raises:
             SettingError: nothing of that name is registered.
         """
+        if kind not in self._members and kind in self.homes:
+            import_module(self.homes[kind])
         if kind not in self._members:
-            allowed = ", ".join(sorted(self._members))
-            refuse(self.family, kind, allowed)
+            refuse(self.what, kind, ", ".join(sorted({*self._members, *self.homes})))
         return self._members[kind]
-
-    def __contains__(self, kind: object) -> bool:
-        return kind in self._members
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._members)
-
-    def __len__(self) -> int:
-        return len(self._members)
 
 
 def source_digest(cls: type[Any]) -> str:

@@ -16,8 +16,8 @@ from grokkit.classroom import check
 #
 # Had this run grokked by $f$ times the other one's epoch, $t \le f\,t'$? Easy if both did grok. A run
 # that has not by its last epoch is *censored*: its epoch is `nan`, and all that is known is that it
-# lies beyond the last one, if it comes at all. Answer `True` or `False` where that is certain, and
-# `None` where it is not.
+# lies beyond the last one, if it comes at all. Answer `True` or `False` (NumPy's will do, 1 and 0
+# will not) where that is certain, and `None` where it is not.
 
 
 # %%

@@ -36,6 +36,24 @@ def test_an_unknown_kind_is_refused_with_the_known_ones():
     assert str(refused.value) == "shape: got 'triangle'; allowed: circle, square"
 
 
+def test_a_kind_with_a_home_is_imported_when_it_is_asked_for(tmp_path, monkeypatch):
+    registry: Registry = Registry("shape", homes={"far": "far_shape", "lost": "errno"})
+    (tmp_path / "far_shape.py").write_text(
+        "from dataclasses import dataclass\n"
+        "from tests.test_registry import pending\n"
+        "@pending[0].register('far')\n@dataclass(frozen=True)\nclass Far: pass\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    pending.append(registry)
+    assert registry["far"].__name__ == "Far"
+    with pytest.raises(SettingError, match="shape: got 'lost'; allowed: far, lost"):
+        registry["lost"]
+
+
+pending: list[Registry] = []
+"""What the module of a test registers in."""
+
+
 def test_registering_again_replaces():
     registry = shapes()
 

@@ -7,7 +7,7 @@ const LIVE = ["decay", "kl", "rate"]; // settings that turn while a run goes on
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 
 let { settings, remarks } = readSettings(location.search);
-let records = [], ghost = [], embeddings = null, going = false, changes = [], sizes = null, pace = null, turn = 0;
+let records = [], ghost = [], ran = settings, embeddings = null, going = false, changes = [], sizes = null, pace = null, turn = 0;
 
 // --- the worker, or the same code in this thread ------------------------------------------------
 
@@ -74,8 +74,12 @@ function setGoing(value) {
 }
 
 function begin({ start }) {
-  if (records.length > 1) ghost = records;
+  if (records.length > 1) {
+    ghost = records;
+    remember();
+  }
   records = [];
+  ran = settings;
   changes = [];
   embeddings = null;
   setGoing(false);
@@ -83,6 +87,19 @@ function begin({ start }) {
   send({ type: "start", turn, settings });
   describe();
   if (start) toggle();
+}
+
+// A line of the table of runs: what was set, and when the run that is left had come how far.
+function remember() {
+  const set = [...new URLSearchParams(writeSettings(ran))].map(([name, value]) => `${name === "kl" ? "KL" : name} ${value}`);
+  const words = [set.join(", ") || "start settings", ...(changes.length ? ["turned while it ran"] : [])].join(", ");
+  const when = (epoch) => epoch?.toLocaleString("en") ?? `not by ${ghost.at(-1).epoch.toLocaleString("en")}`;
+  const row = document.createElement("tr");
+  for (const text of [words, when(reach("trainAccuracy", MEMORISED, ghost)), when(reach("testAccuracy", UNDERSTOOD, ghost))]) {
+    row.appendChild(document.createElement("td")).textContent = text;
+  }
+  $("runs").hidden = false;
+  $("runs").tBodies[0].append(row);
 }
 
 function toggle() {
@@ -296,12 +313,12 @@ const reach = (key, level, from = records) => from.find((record) => record[key] 
 function tell() {
   const now = records.at(-1), memorised = reach("trainAccuracy", MEMORISED), understood = reach("testAccuracy", UNDERSTOOD);
   const n = (x) => x.toLocaleString("en"), percent = (x) => `${Math.round(100 * x)} %`;
-  const seen = sizes ? ` It learns from ${n(sizes.train)} pairs and is tested on the other ${n(sizes.test)}.` : "";
+  const seen = sizes ? ` It learns from ${n(sizes.train)} pairs and is tested on the other ${n(sizes.test)}. To go once through all ${n(sizes.train)} is an epoch.` : "";
   let text;
   if (now.epoch === 0) text = `Ready.${seen} Press Start.`;
   else if (!Number.isFinite(now.trainLoss)) text = `The loss is no longer a number at epoch ${n(now.epoch)}: the learning rate is too large.`;
   else if (memorised === undefined && understood === undefined) text = `Learning its pairs by heart: ${percent(now.trainAccuracy)} of the training pairs, ${percent(now.testAccuracy)} of the test pairs.`;
-  else if (understood === undefined) text = `Memorised at epoch ${n(memorised)}. Since then it waits: now ${percent(now.testAccuracy)} of the test pairs are right${settings.task === "-" ? "" : ` (${percent(now.unmirrored)} of those without a mirror image)`}, and KL is ${now.kl.toPrecision(2)} nats.`;
+  else if (understood === undefined) text = `Memorised at epoch ${n(memorised)}. Since then it waits: now ${percent(now.testAccuracy)} of the test pairs are right${settings.task === "-" ? "" : ` (${percent(now.unmirrored)} of those whose mirror image, (b, a), it has not learned from either)`}, and KL is ${now.kl.toPrecision(2)} nats.`;
   else if (memorised === undefined || understood <= memorised) text = `Understood at epoch ${n(understood)}: ${percent(UNDERSTOOD)} of the test pairs are right. There was no wait: ${percent(MEMORISED)} of the training pairs were ${memorised === undefined ? "not right until now" : `right at epoch ${n(memorised)}`}.`;
   else text = `Memorised at epoch ${n(memorised)}. Understood at epoch ${n(understood)}: ${percent(UNDERSTOOD)} of the test pairs are right. The wait took ${n(understood - memorised)} epochs.`;
   const before = reach("testAccuracy", UNDERSTOOD, ghost), known = reach("trainAccuracy", MEMORISED, ghost);
@@ -327,7 +344,7 @@ function draw() {
       { of: records, key: "trainAccuracy", colour: "train" },
       { of: records, key: "testAccuracy", colour: "test", width: 3 },
     ], { least: 0, most: 1, ticks: [0, 0.25, 0.5, 0.75, 1] });
-    legend("accuracy-legend", [["train", "training pairs"], ["test", "test pairs"], ...(commutes ? [["unmirrored", "test pairs without a mirror image", "thin"]] : []), ...old]);
+    legend("accuracy-legend", [["train", "training pairs"], ["test", "test pairs"], ...(commutes ? [["unmirrored", "test pairs (a, b) that were not trained as (b, a) either", "thin"]] : []), ...old]);
     chart("loss", [
       { of: ghost, key: "testLoss", colour: "ghost" },
       { of: records, key: "trainLoss", colour: "train" },

@@ -20,6 +20,8 @@ import zlib
 from pathlib import Path
 from typing import Any
 
+import results
+
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
 FOUND = ("FINDINGS.md", "RESULTS.md")
@@ -51,7 +53,10 @@ def main() -> None:
     subprocess.run([*sphinx, str(source), str(out)], check=True, env=environment)
     link_front_page(out)
     for page in out.rglob("*.html"):
-        page.write_text(accessible(page.read_text(encoding="utf-8")), "utf-8")
+        text = accessible(page.read_text(encoding="utf-8"))
+        if page.parent.name == "results":  # whose headings are long sentences
+            text = text.replace("<body>", '<body class="results">', 1)
+        page.write_text(text, "utf-8")
     for leftover in ("objects.inv", ".buildinfo", ".doctrees", "build.sh"):
         path = out / leftover
         shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
@@ -72,15 +77,18 @@ def link_front_page(out: Path) -> None:
 def accessible(page: str) -> str:
     """A page with what the theme leaves out.
 
-    Levels of headings, boxes that keys can scroll, pictures that open at their full size, and no
-    request for an icon.
+    Levels of headings, names of the columns beside the text, boxes that keys can scroll, tables
+    of printed text that stay in line where the page is narrow, pictures that open at their full
+    size, and no request for an icon.
     """
     page = page.replace("<head>", '<head><link rel="icon" href="data:,">', 1)
     page = PICTURE.sub(r'<a class="picture" href="\2">\1</a>', page)
     page = page.replace(
         'class="caption" role="heading"', 'class="caption" role="heading" aria-level="2"'
     )
-    page = page.replace("<pre>", '<pre tabindex="0">')
+    for side, name in (("sidebar-drawer", "All pages"), ("toc-drawer", "On this page")):
+        page = page.replace(f'<aside class="{side}', f'<aside aria-label="{name}" class="{side}')
+    page = PRINTED.sub(printed, page)
     return re.sub(
         r'<div class="(table-wrapper|formula|output text_html)',
         r'<div tabindex="0" class="\1',
@@ -88,6 +96,14 @@ def accessible(page: str) -> str:
     )
 
 
+def printed(match: re.Match[str]) -> str:
+    """A box of text that keys can scroll; in one with columns, lines are not to be wrapped."""
+    columns = len(re.findall(r"^.*\S {3,}\S", match[1], re.MULTILINE)) > 1
+    kind = ' class="columns"' if columns else ""
+    return f'<pre tabindex="0"{kind}>{match[1]}</pre>'
+
+
+PRINTED = re.compile(r"<pre>(.*?)</pre>", re.DOTALL)
 PICTURE = re.compile(r'(?<!">)(<img [^>]*src="([^"]*_images/[^"]+)"[^>]*>)')
 
 SCENE = "application/vnd.grokkit.scene"
@@ -154,16 +170,23 @@ def stage(source: Path) -> None:
     for path in [*images, *(ROOT / "exercises" / "images").rglob("*.png")]:
         staged.add(path.relative_to(ROOT).as_posix())
         place(path, source)
-    for path in documents:
+    pages = {name_of(p): p.read_text(encoding="utf-8") for p in documents if p.suffix == ".md"}
+    if "RESULTS" in pages:
+        pages |= results.pages(pages["RESULTS"])
+    staged |= {f"{name}.md" for name in pages}
+    for name, text in pages.items():
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        text = relink(text, posixpath.dirname(name) or ".", staged)
+        (source / f"{name}.md").write_text(text, "utf-8")
+    for path in [*lessons, *evidence, *exercises]:
         target = place(path, source)
         here = path.relative_to(ROOT).parent.as_posix()
-        if path.suffix == ".md":
-            target.write_text(relink(path.read_text(encoding="utf-8"), here, staged), "utf-8")
-            continue
         notebook, alive = json.loads(path.read_text(encoding="utf-8")), False
         for cell in notebook["cells"]:
             if cell["cell_type"] == "markdown":
                 cell["source"] = relink("".join(cell["source"]), here, staged)
+            else:  # a formatter may have put empty lines above a function
+                cell["source"] = "".join(cell["source"]).strip("\n")
             alive |= describe_images(cell, "../" * here.count("/") + "../")
         if launch := launch_links(path.relative_to(ROOT).as_posix()):
             notebook["cells"][0]["source"] += f"\n\n{launch}"
@@ -241,10 +264,13 @@ def relink(text: str, here: str, staged: set[str]) -> str:
 
     def again(match: re.Match[str]) -> str:
         image, words, target = match.groups()
-        path, _, _ = target.partition("#")
+        path, _, name = target.partition("#")
         if not path or re.match(r"[a-z]+:", path):
             return match[0]
         full = posixpath.normpath(posixpath.join(here, path))
+        row = f"results/{name}.md"
+        if full == "RESULTS.md" and row in staged:
+            return f"[{words}]({posixpath.relpath(row, here)})"
         if full in staged:
             return match[0]
         if full.startswith("grokkit/"):

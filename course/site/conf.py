@@ -6,6 +6,7 @@ from pathlib import Path
 
 from docutils import nodes
 from latex2mathml.converter import convert
+from sphinx import addnodes
 from sphinx.application import Sphinx
 
 ROOT = Path(__file__).parents[2]
@@ -76,7 +77,51 @@ def escape_bars(
         lines[at] = "``".join(parts)
 
 
+ARRAY = re.compile(r"(Float|Int|Bool|UInt8|Shaped|Num|Inexact)\[[^\[\]]*?, ['‘](.*?)['’]\]")
+NUMBERS = {"float", "int", "floating", "integer"}
+LONGEST = 60
+"""A type of more letters is cut, and a value left out: it would bury the sentence that follows."""
+
+
+def brief(words: str) -> str:
+    """A type in few words: of an array its axes, of several kinds of numbers `number`.
+
+    Names of the package keep their path behind a `~`, which Sphinx makes a link of.
+    """
+
+    def axes(match: re.Match[str]) -> str:
+        kind, names = match[1].lower(), match[2].split()
+        return "array" if names == ["..."] else f"{kind} [{', '.join(names)}]" if names else kind
+
+    words = re.sub(r"(?<![\w.])~?(?!grokkit\.)(?:\w+\.)+(?=\w)", "", words)
+    words = re.sub(r"(?<![\w.~])(?=grokkit\.)", "~", words)
+    words = re.sub(r"Literal\[(.*?)\]", r"\1", re.sub(r"Callable\[.*\]", "function", words))
+    kinds = ARRAY.sub(axes, words).split(" | ")
+    if {"float", "int"} <= {*kinds}:
+        kinds = ["number", *(kind for kind in kinds if kind not in NUMBERS)]
+    words = " | ".join(dict.fromkeys(kinds))
+    shown = re.sub(r"~(?:\w+\.)+", "", words)
+    return words if len(shown) <= LONGEST else f"{shown[:LONGEST].rsplit(' ', 1)[0]} …"
+
+
+def shorten_types(app: Sphinx, domain: str, objtype: str, content: nodes.Element) -> None:
+    """The types of parameters, attributes and results in few words; nobody asks for `object`."""
+    for value in content.parent.findall(addnodes.desc_annotation):
+        if value.astext().lstrip().startswith("=") and len(value.astext()) > LONGEST:
+            value.clear()
+            value += nodes.Text(" = …")
+    for field in content.findall(nodes.field):
+        name, body = field.children
+        if name.astext().split(" ")[0] in ("type", "vartype", "rtype"):
+            words = brief(body.astext())
+            body.clear()
+            body += nodes.paragraph("", words)
+    for base in [one for one in content.children if one.astext() == "Bases: object"]:
+        content.remove(base)
+
+
 def setup(app: Sphinx) -> None:
-    """Draw formulas as MathML; show the bars of docstrings."""
+    """Draw formulas as MathML; show the bars of docstrings; shorten types."""
+    app.connect("object-description-transform", shorten_types, priority=900)  # autodoc is at 500
     app.connect("autodoc-process-docstring", escape_bars)
     app.add_html_math_renderer("mathml", (inline_math, None), (block_math, None))

@@ -7,15 +7,8 @@ import torch
 from grokkit import core
 from grokkit.engine import RunSpec
 from grokkit.errors import refuse
-from grokkit.tasks import SparseParity, Task
-
-RULES = {
-    "modular_addition": "a+b",
-    "modular_subtraction": "a-b",
-    "modular_multiplication": "ab",
-    "modular_quadratic": "a^2+ab+b^2",
-}
-"""The core's rule for the engine's kinds of tasks; ``prime_field`` names its own."""
+from grokkit.tasks import LongerAddition, SparseParity, Task
+from grokkit.tasks.arithmetic import RuleTask
 
 
 def core_run(spec: RunSpec) -> core.Run:
@@ -55,9 +48,8 @@ def core_task(task: Task) -> core.Task | core.Parity:
     """The same task in the core."""
     if type(task) is SparseParity:
         return core.Parity(task.bits, task.k, task.positions, task.n_inputs, task.train_fraction)
-    function = getattr(task, "function", "").replace("x", "a").replace("y", "b")
-    rule = function or RULES.get(getattr(task, "kind", ""))
-    if rule is None or getattr(task, "hole", "none") != "none":
-        refuse("task", task, f"sparse_parity, prime_field without a hole, {', '.join(RULES)}")
-    settings: Any = {name: getattr(task, name) for name in vars(core.Task()) if name != "rule"}
-    return core.Task(rule, **settings | {"alphabet": settings["alphabet"] or 4})
+    known = isinstance(task, RuleTask) and not isinstance(task, LongerAddition)
+    if not known or getattr(task, "hole", "none") != "none":
+        refuse("task", task, "sparse_parity, or one of two operands by a rule of the core, no hole")
+    settings: Any = {name: getattr(task, name) for name in vars(core.Task())}
+    return core.Task(**settings | {"alphabet": settings["alphabet"] or 4})

@@ -20,11 +20,13 @@ import torch
 from torch import Tensor
 
 from grokkit.bench.devices import group_table, group_times, per_call
+from grokkit.diagnostics import grok_epoch, memorise_epoch
 from grokkit.engine import RunSpec, Trainer, grid, presets
 from grokkit.engine.files import write_whole
 from grokkit.engine.optimizers import optimizers
 from grokkit.engine.priors import priors
 from grokkit.errors import SettingError
+from grokkit.runtime.history import to_history
 
 CLOSE = 1e-9
 """The largest difference of float64 weights, of the largest weight, after 50 steps."""
@@ -244,15 +246,13 @@ def _apart(specs: list[RunSpec], device: torch.device, steps: int) -> float:
     return ((ours - theirs).abs().max() / theirs.abs().max()).item()
 
 
-def _reached(trainer: Trainer, run: int) -> tuple[int | None, int | None]:
+def _reached(trainer: Trainer, run: int) -> tuple[int | None, ...]:
     """The epochs at which a run's train and test accuracy first reached 0.99."""
-    found: list[int | None] = []
-    for name in ("train_accuracy", "test_accuracy"):
-        reached = torch.stack(trainer.records.values[name])[:, run].cpu() >= 0.99
-        last = trainer.records.ended.get(run, trainer.epoch)
-        at = [e for e, yes in zip(trainer.records.epochs, reached.tolist(), strict=True) if yes]
-        found.append(at[0] if at and at[0] <= last else None)
-    return found[0], found[1]
+    history = to_history(trainer).isel(run=run)
+    return tuple(
+        None if (epoch := of(history)).isnull() else int(epoch)
+        for of in (memorise_epoch, grok_epoch)
+    )
 
 
 def _yes(good: bool) -> str:

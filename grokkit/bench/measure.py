@@ -4,7 +4,6 @@ import platform
 import subprocess
 import sys
 import time
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,12 +34,7 @@ class Measurement:
         return self.milliseconds[slow] / self.milliseconds[fast]
 
 
-def measure(
-    spec: RunSpec,
-    names: Iterable[str] = tuple(CONTENDERS),
-    rounds: int = 7,
-    epochs: int | None = None,
-) -> Measurement:
+def measure(spec: RunSpec, rounds: int = 7) -> Measurement:
     """Time contenders in turn, A B C A B C ..., in one thread.
 
     CPU time, not wall time: what other programs do disturbs it less. Each contender runs
@@ -48,20 +42,17 @@ def measure(
 
     Args:
         spec: the run that all of them do.
-        names: which contenders.
-        rounds: how many turns each of them gets.
-        epochs: epochs in a turn; by default one stretch between two records, so that every
-            turn has its record.
+        rounds: how many turns each of them gets; a turn is one stretch between two records, so
+            that every turn has its record.
     """
-    epochs = epochs or spec.record_every
-    names = list(names)
+    epochs = spec.record_every
     with one_thread(torch.device("cpu")):
-        work = {name: CONTENDERS[name](spec) for name in names}
-        times: dict[str, list[float]] = {name: [] for name in names}
+        work = {name: make(spec) for name, make in CONTENDERS.items()}
+        times: dict[str, list[float]] = {name: [] for name in work}
         for turn in range(rounds + 1):
-            for name in names:
+            for name, train_for in work.items():
                 started = time.process_time()
-                work[name](epochs)
+                train_for(epochs)
                 spent = (time.process_time() - started) / epochs * 1000
                 if turn:
                     times[name].append(spent)

@@ -8,6 +8,7 @@ right answers, declared in :mod:`grokkit.classroom.checks.equivalent`.
 It runs the solutions of a checkout, in this process; a mutant has :data:`SECONDS` of CPU time.
 """
 
+import argparse
 import ast
 import contextlib
 import copy
@@ -305,11 +306,21 @@ def _difference(before: str, after: str) -> tuple[str, str]:
 
 def main(argv: Sequence[str]) -> int:
     """List the mutants of the chapters named that pass, all chapters if none is; 1 if any do."""
+    paths = {int(p.stem[:2]): p for p in sorted(Path(SOLUTIONS).glob("[0-9][0-9]_*.py"))}
+    parser = argparse.ArgumentParser(
+        "python -m grokkit.classroom.mutants",
+        description="Break every solution in one place at a time, and list what the checks pass.",
+    )
+    parser.add_argument(
+        "chapter", type=int, nargs="*", help="which chapters; by default all", default=list(paths)
+    )
+    chosen = parser.parse_args(argv).chapter
+    for chapter in chosen:
+        if chapter not in paths:
+            parser.error(f"chapter: got {chapter}; allowed: {', '.join(map(str, paths))}")
     torch.set_num_threads(1)
-    paths = sorted(Path(SOLUTIONS).glob("[0-9][0-9]_*.py"))
-    chosen = [path for path in paths if not argv or int(path.stem[:2]) in map(int, argv)]
     bad = 0
-    for path in chosen:
+    for path in map(paths.__getitem__, chosen):
         tried, passed = survivors(sources.read(path))
         undeclared = [one for one in passed if not reason(one)]
         bad += len(undeclared)

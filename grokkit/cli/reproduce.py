@@ -96,6 +96,9 @@ def _tell(row: "Row", folder: Path, size: "Size", seeds: Sequence[int] | None) -
     left = len(plan.specs) - len(plan.done)
     time = f"; about {duration(plan.seconds)} on one core" if left else ""
     print(f"{row.name}, {size}: {len(plan.specs)} runs, {len(plan.done)} done{time}")
+    if shared := len(plan.specs) - len(experiments.own_specs(row, size, seeds)):
+        others = ", ".join(row.shares_recording_of)
+        print(f"  {shared} of them are runs of {others} too: whichever comes first trains them")
     arms = row.arms(size, seeds)
     width = max(map(len, arms), default=0)
     done = set(plan.done)

@@ -37,9 +37,9 @@ def sweep(
     Returns:
         0; 1 if some runs diverged; 2 for a sweep file that makes no sense; 130 if interrupted.
     """
-    from grokkit.cli.train import diverged
     from grokkit.diagnostics import grok_epoch
     from grokkit.runtime import import_kinds, load_sweep, sweep
+    from grokkit.runtime.history import diverged
     from grokkit.runtime.run import check_device
 
     import_kinds(import_)

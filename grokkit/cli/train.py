@@ -60,6 +60,7 @@ def main(argv: Sequence[str]) -> int:
     """
     spec, output = read(argv)
     from grokkit.runtime import train_into
+    from grokkit.runtime.history import diverged
 
     run, picture = output.out / "run.nc", output.out / "run.png"
     if picture.exists() and not run.exists() and not output.force:
@@ -147,11 +148,6 @@ def summary(history: "xr.Dataset") -> str:
     if history.message.values[0]:
         lines.append(str(history.message.values[0]))
     return "\n".join(f"  {line}" for line in lines)
-
-
-def diverged(history: "xr.Dataset") -> int:
-    """How many runs were stopped because their loss was not finite."""
-    return sum("not finite" in message for message in history.message.values.tolist())
 
 
 def draw(history: "xr.Dataset", picture: Path) -> bool:

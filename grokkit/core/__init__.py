@@ -4,6 +4,7 @@ Read it in this order; each file imports only those above it. The number is that
 of the lesson of the course, that the file belongs to.
 
     common.py             random streams, and refusing settings
+    distractors.py  1     what stands between the operands
     task.py         1     sequences whose class depends on a few positions; the oracle; the split
     model.py        2     embeddings, attention, and the two readouts
     loss.py         4     the cross-entropy, exact where the gradient starves

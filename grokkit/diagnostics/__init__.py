@@ -7,11 +7,12 @@ starvation    what is left of the gradient that would teach attention, and its b
 collapse      what the usual cross-entropy would have rounded away
 variance      how unequal scores are, and could be (Conjecture E.1)
 fourier       which waves a network adds with
+clock         whether it adds by multiplying waves or by adding them (Clock, Pizza)
 features      how compressible features are: ranks, and the exponent of their spectrum
 uniformity    whether embeddings lie evenly round a closed curve (MED)
 class_spread  whether what has one answer lies in one place
 queries       the same, query by query, for next-token prediction
-kernel        how far the tangent kernel has drifted
+kernel        how far the tangent kernel has drifted and turned
 phases        when a run memorised, waited, and grokked, read off its History
 plateau       how long the waits should have been (5), (7), and the thresholds of B_gamma and N
 order         half-rise epochs of slow signals, and whether seeds agree (Kendall's W)

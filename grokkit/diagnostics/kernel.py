@@ -10,7 +10,7 @@ its features staying what they were, K hardly changes; drift is
 0 for a model that is linear in its parameters. It is a statement about a set of examples, so
 take the same ones each time. Drift is not free of scale: a network whose weights grow
 r-fold in both of two layers has an r^2-fold kernel, and drifts by r^2 - 1 with the same
-features.
+features. What is free of scale is the kernel's *turn*, 1 - <K_t, K_0> / (norm(K_t) norm(K_0)).
 
 The sum is over classes of squares. The kernel of the *sum of the logits*, which is a single
 gradient for each example, is something else: no softmax feels that sum. (The code of the paper has
@@ -86,6 +86,18 @@ def kernel_drift(
     """
     norm = torch.linalg.matrix_norm
     return norm(now - start) / norm(start)
+
+
+def kernel_turn(
+    now: Float[Tensor, "run example example"], start: Float[Tensor, "run example example"]
+) -> Float[Tensor, " run"]:
+    """1 - cos(K_t, K_0), between 0 and 1; a kernel that only grows has not turned.
+
+    Args:
+        now: K_t.
+        start: K_0, of the same inputs.
+    """
+    return 1 - torch.cosine_similarity(now.flatten(1), start.flatten(1), dim=1)
 
 
 def network_logits(model: Transformer) -> Logits:

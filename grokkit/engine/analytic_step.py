@@ -141,10 +141,10 @@ class AnalyticStep:
         )
 
         # Backward, on examples.
-        product = rounded_product if self.round_products else _product
-        product(hidden.transpose(1, 2), self.d_logits, g["W_2"])
+        product = rounded_product if self.round_products else torch.bmm
+        product(hidden.transpose(1, 2), self.d_logits, out=g["W_2"])
         torch.sum(self.d_logits, dim=1, out=g["b_2"])
-        product(self.d_logits, w["W_2"].transpose(1, 2), self.d_hidden)
+        product(self.d_logits, w["W_2"].transpose(1, 2), out=self.d_hidden)
         torch.ops.aten.threshold_backward.grad_input(
             self.d_hidden, hidden, 0, grad_input=self.d_hidden
         )
@@ -216,7 +216,3 @@ class AnalyticStep:
         total = drawn.sum(dim=2, keepdim=True)
         exact = share * attention * (total - ratio)
         return torch.where(mass < floor, share * (attention * total - drawn), exact)
-
-
-def _product(left: Tensor, right: Tensor, out: Tensor) -> Tensor:
-    return torch.bmm(left, right, out=out)

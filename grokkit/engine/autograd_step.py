@@ -5,8 +5,7 @@ cross-entropy, the prior's penalty, and PyTorch's backward pass.
 """
 
 import copy
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
 import torch
 from jaxtyping import Float, Int
@@ -17,6 +16,7 @@ from grokkit.engine.priors import Penalty
 from grokkit.model import Batch, Parameters, Transformer
 from grokkit.model.attention import Attention, Scores
 from grokkit.model.spec import ModelSpec
+from grokkit.tasks.base import change_arrays
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,9 +41,7 @@ class StepOutput:
     def take(self, rows: Int[Tensor, "run row"]) -> "StepOutput":
         """Some examples of each run, each run's own."""
         run = torch.arange(len(rows), device=rows.device).unsqueeze(1)
-        parts: dict[str, Any] = {part.name: getattr(self, part.name) for part in fields(self)}
-        taken: dict[str, Any] = {n: None if x is None else x[run, rows] for n, x in parts.items()}
-        return StepOutput(**taken)
+        return change_arrays(self, lambda part: part[run, rows])
 
 
 class AutogradStep:

@@ -56,11 +56,6 @@ class QKPenalty:
         for name in of_kinds(self.weights, QK_WEIGHTS):
             self.weights.gradient[name].addcmul_(self.slope, self.weights[name])
 
-    @staticmethod
-    def of(group: Sequence[Controls], weights: Parameters) -> "QKPenalty | None":
-        """The penalty of a group; None if no run has one."""
-        return QKPenalty(group, weights) if any(one.qk_penalty > 0 for one in group) else None
-
 
 class MLPSphere:
     """Norm-matching: the MLP's parameters kept on a sphere."""
@@ -80,12 +75,6 @@ class MLPSphere:
         scale = self.radius / norm.clamp_min(torch.finfo(norm.dtype).tiny)
         for part in parts:
             part.mul_(scale)
-
-    @staticmethod
-    def of(group: Sequence[Controls], weights: Parameters) -> "MLPSphere | None":
-        """The sphere of a group, in which either all runs have a radius or none has."""
-        radii = [one.mlp_radius for one in group if one.mlp_radius is not None]
-        return MLPSphere(radii, weights) if radii else None
 
 
 def _per_run(values: Sequence[float], weights: Parameters) -> Tensor:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 
 from grokkit.engine.spec import RunSpec
-from grokkit.engine.spec_kinds import Presets
+from grokkit.registry import Named
 
 # The default distractors: symbols of an alphabet of 4.
 _SMALL = RunSpec().with_(p=43, train_fraction=0.5, distractors="alphabet")
@@ -14,7 +14,8 @@ _BLOCK = RunSpec().with_(
     length=3, d_model=128, heads=4, d_mlp=512, readout="residual", output_projection=True
 )
 
-presets: Mapping[str, RunSpec] = Presets(
+presets: Mapping[str, RunSpec] = Named(
+    "preset",
     {
         # Groks in seconds on one core: to be watched.
         "live": _SMALL.with_(learning_rate=5e-3, epochs=3000),
@@ -31,6 +32,6 @@ presets: Mapping[str, RunSpec] = Presets(
         "uniformity": _BLOCK.with_(
             p=97, causal=True, beta2=0.98, warmup=10, clip=math.inf, epochs=30_000
         ),
-    }
+    },
 )
 """The presets by name: ``live``, ``classroom``, ``paper``, ``inductive-bias``, ``uniformity``."""

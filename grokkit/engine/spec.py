@@ -69,6 +69,9 @@ class RunSpec(Spec):
             :mod:`grokkit.engine.feature_probes`. It changes no training.
         updates: whether to record how far a step moves each part of the model, too:
             :mod:`grokkit.engine.update_probes`. It changes no training.
+        circuits: whether to record how the tangent kernel turns and by which circuit sums are
+            made, too: :mod:`grokkit.engine.circuit_probes`. It changes no training; it is for
+            modular addition in one layer.
         precision: ``float32``; ``float64``; ``tf32``: float32 with a GPU's TF32 products;
             ``bf16``: float32 with the largest products in bfloat16.
     """
@@ -90,15 +93,18 @@ class RunSpec(Spec):
     precision: Precision = "float32"
     features: bool = field(default=False, metadata=OMIT_IF_DEFAULT)
     updates: bool = field(default=False, metadata=OMIT_IF_DEFAULT)
+    circuits: bool = field(default=False, metadata=OMIT_IF_DEFAULT)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.batch_size is not None:
             check_int("batch_size", self.batch_size, 1)
         check_choice("precision", self.precision, PRECISIONS)
-        for name in ("features", "updates"):
+        for name in ("features", "updates", "circuits"):
             if not isinstance(getattr(self, name), bool):
                 refuse(name, getattr(self, name), "True, False")
+        if self.circuits and not (type(self.task) is ModularAddition and self.model.layers == 1):
+            refuse("circuits", True, "False unless the task is modular_addition, in one layer")
         self.prior.check(self)
 
     def check(self) -> None:
@@ -119,7 +125,8 @@ class RunSpec(Spec):
         kinds = [type(one) for one in parts]
         fixed = [tuple(v for v in astuple(one) if not is_number(v)) for one in parts]
         rest = (self.epochs, self.batch_size, self.record_every, self.stop_after, self.precision)
-        return (self.task, self.model, *kinds, *fixed, *rest, self.features, self.updates)
+        looks = (self.features, self.updates, self.circuits)
+        return (self.task, self.model, *kinds, *fixed, *rest, *looks)
 
     def epoch_seconds(self) -> float:
         """About the seconds of an epoch on one core, within a factor of three.

@@ -22,7 +22,7 @@ import functools
 import itertools
 import json
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from math import prod
 from typing import Any, ClassVar, NoReturn, TypeVar
@@ -42,8 +42,10 @@ MOST_RUNS = 1_000_000
 TRANSFORMER = "transformer"
 """The kind of a spec whose JSON names none."""
 
-spec_kinds: Registry[Any] = Registry("spec")
-"""The classes of specs by kind."""
+spec_kinds: Registry[Any] = Registry(
+    "spec", homes={"images": "grokkit.images", "operators": "grokkit.operators"}
+)
+"""The classes of specs by kind; a file may hold runs of a kind that nobody has imported yet."""
 
 register_spec = spec_kinds.register
 """A class decorator that adds a frozen dataclass of settings to the kinds of specs."""
@@ -258,27 +260,6 @@ def read_spec(text: str) -> Spec:
 
 
 S = TypeVar("S", bound=Spec)
-
-
-class Presets(Mapping[str, S]):
-    """Specs by name, not to be changed; a name that is not there is refused in one line."""
-
-    def __init__(self, specs: Mapping[str, S]) -> None:
-        self._specs = dict(specs)
-
-    def __getitem__(self, name: object) -> S:
-        if not isinstance(name, str) or name not in self._specs:
-            refuse("preset", name, ", ".join(self._specs))
-        return self._specs[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._specs
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._specs)
-
-    def __len__(self) -> int:
-        return len(self._specs)
 
 
 def grid(spec: S, /, **axes: Any) -> list[S]:

@@ -141,15 +141,6 @@ class TicketMask:
         """Set the gradient of pruned weights to 0."""
         self.weights.flat_grad.masked_fill_(self.pruned, 0.0)
 
-    def state(self) -> dict[str, Tensor]:
-        """The mask: a resumed run keeps the one that it began with."""
-        return {"pruned": self.pruned}
-
-    @staticmethod
-    def of(path: str | None, weights: Parameters) -> "TicketMask | None":
-        """The ticket of a group; None if it has none."""
-        return None if path is None else TicketMask(path, weights)
-
 
 def _compare(path: str, ticket: Ticket, shapes: Mapping[str, tuple[int, ...]]) -> None:
     """Refuse a ticket for a model of another shape, naming what differs."""

@@ -12,10 +12,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grokkit.engine import feature_probes, probes
+from grokkit.engine import circuit_probes, feature_probes, probes
 from grokkit.engine.analytic_step import AnalyticStep
 from grokkit.engine.autograd_step import AutogradStep, StepOutput
 from grokkit.engine.capture import Replay
+from grokkit.engine.circuit_probes import CircuitProbes
 from grokkit.engine.controls import MLPSphere, QKPenalty
 from grokkit.engine.feature_probes import FeatureProbes
 from grokkit.engine.group import GroupTrainer
@@ -78,17 +79,25 @@ class Trainer(GroupTrainer):
             "n_test": [len(one.test) for one in data],
         }
         self.axes: Mapping[str, tuple[str, ...]] = {**probes.DIMS, **feature_probes.DIMS}
-        self.meaning: Mapping[str, str] = {**probes.MEANING, **feature_probes.MEANING}
+        self.meaning: Mapping[str, str] = {
+            **probes.MEANING,
+            **feature_probes.MEANING,
+            **circuit_probes.MEANING,
+        }
         self.labels: Mapping[str, list[str]] = {**feature_probes.LABELS, "extra": list(shape.extra)}
         layout = Layout.of(spec.model, shape.n_tokens, shape.max_length, shape.n_classes)
         seeds = [one.seed for one in specs]
         self.weights = initialise(layout, spec.model, seeds).to(self.device, dtype)
-        self._ticket = TicketMask.of(spec.controls.ticket, self.weights)
+        ticket = spec.controls.ticket
+        self._ticket = None if ticket is None else TicketMask(ticket, self.weights)
         self.optimizer = spec.optimizer.start([one.optimizer for one in specs], self.weights)
         self.accelerator = spec.accelerator.start([one.accelerator for one in specs], self.weights)
         controls = [one.controls for one in specs]
-        self._sphere = MLPSphere.of(controls, self.weights)
-        self._qk_penalty = QKPenalty.of(controls, self.weights)
+        # A group has either a radius for all of its runs or for none.
+        radii = [one.mlp_radius for one in controls if one.mlp_radius is not None]
+        self._sphere = MLPSphere(radii, self.weights) if radii else None
+        penalised = any(one.qk_penalty > 0 for one in controls)
+        self._qk_penalty = QKPenalty(controls, self.weights) if penalised else None
         self.batches = None
         if spec.batch_size is not None:
             self.batches = Minibatches(spec.batch_size, len(shape.train), seeds, self.device)
@@ -107,6 +116,9 @@ class Trainer(GroupTrainer):
             p = getattr(spec.task, "p", None)
             self.feature_probes = FeatureProbes(self.probes.train_model, self.weights, p)
         self.update_probes = UpdateProbes(self.weights, self.optimizer) if spec.updates else None
+        self.circuit_probes = None
+        if spec.circuits:  # here the weights are still the initial ones
+            self.circuit_probes = CircuitProbes(spec.model, self.train, test, self.weights)
         self._final: dict[int, Tensor] = {}
         # The first epoch at which a run's loss was not finite; kept on the device, so that
         # looking at it every epoch costs no synchronisation.
@@ -140,7 +152,9 @@ class Trainer(GroupTrainer):
         if not recording:
             return {}
         record = self.probes(output, self.feature_probes)
-        return record if self.update_probes is None else record | self.update_probes()
+        for more in (self.update_probes, self.circuit_probes):
+            record |= {} if more is None else more()
+        return record
 
     def _differentiate(self, step: Step, record: bool = False) -> StepOutput:
         """Fill the gradient of the whole objective at these weights."""
@@ -184,7 +198,8 @@ class Trainer(GroupTrainer):
         tensors = {"weights": self.weights.flat, "broken": self._broken}
         tensors |= {f"optimizer/{name}": value for name, value in self.optimizer.state().items()}
         tensors |= {f"accelerator/{name}": value for name, value in self._filter_state().items()}
-        tensors |= {} if self._ticket is None else self._ticket.state()
+        if self._ticket is not None:  # a resumed run keeps the mask that it began with
+            tensors["pruned"] = self._ticket.pruned
         tensors |= self.records.tensors()
         if self.update_probes is not None:
             tensors["moved"] = self.update_probes.moved

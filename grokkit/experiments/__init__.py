@@ -11,7 +11,7 @@ before its runs; the verdict is computed.
 recorded ones say.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -24,6 +24,7 @@ from grokkit.experiments import (
     autoregressive,
     compressibility,
     distractors,
+    field,
     four_phases,
     geometry,
     headlines,
@@ -102,6 +103,10 @@ ROWS: Mapping[str, Row] = MappingProxyType(
             again.PLACEMENTS,
             again.ACCOUNTS,
             again.CEILING,
+            field.CIRCUITS,
+            field.KERNEL,
+            field.NORM,
+            field.DATA,
             # The elective, arXiv 2605.15806.
             operators.ROW,
         )
@@ -120,10 +125,10 @@ def row(name: str) -> Row:
     return ROWS[name]
 
 
-def own_specs(row: Row, size: Size = "classroom") -> list[Spec]:
+def own_specs(row: Row, size: Size = "classroom", seeds: Sequence[int] | None = None) -> list[Spec]:
     """The runs of a row that no recording of another row holds."""
-    shared = {spec for name in row.shares_recording_of for spec in ROWS[name].specs(size)}
-    return [spec for spec in row.specs(size) if spec not in shared]
+    shared = {spec for name in row.shares_recording_of for spec in ROWS[name].specs(size, seeds)}
+    return [spec for spec in row.specs(size, seeds) if spec not in shared]
 
 
 def recorded(name: str, size: Size = "classroom") -> "xr.Dataset | None":

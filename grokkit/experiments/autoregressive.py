@@ -1,11 +1,10 @@
 """Appendix G: next-token prediction, where only the last query has informative positions."""
 
 from grokkit.experiments.claims import Claim
-from grokkit.experiments.judges import groks, sooner
+from grokkit.experiments.judges import groks, memorised_first, sooner
 from grokkit.experiments.row import Arms, Row, Size
 from grokkit.experiments.settings import kl, recorded_base
 from grokkit.experiments.starvation_bound import holds_everywhere
-from grokkit.experiments.tasks import memorised_first
 from grokkit.tasks import AutoregressiveParity
 
 

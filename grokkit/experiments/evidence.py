@@ -105,12 +105,13 @@ class Evidence:
         ended = self.arm(name).ended.values.astype(float)
         return Times(np.asarray(epochs.values, dtype=float), ended, self.whole(name))
 
-    def final(self, name: str, variable: str) -> np.ndarray:
+    def final(self, name: str, variable: str, **at: str) -> np.ndarray:
         """The last record of a variable, for each run of an arm; float64.
 
-        ``nan`` for a run that was cut short: what it would have come to is not known.
+        ``nan`` for a run that was cut short: what it would have come to is not known. ``at``
+        names the place on every further axis that the variable has.
         """
-        values = [float(one[variable].values[-1]) for one in self.runs(name)]
+        values = [float(one[variable].sel(at).values[-1]) for one in self.runs(name)]
         return np.where(self.whole(name), values, np.nan)
 
     def least_after(self, name: str, accuracy: float) -> np.ndarray:

@@ -1,5 +1,6 @@
 """Figure 1 and section 5.1: one run in four phases, and who decides how long they last."""
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,9 +21,9 @@ from grokkit.experiments.judges import (
     so_far,
     spread,
 )
+from grokkit.experiments.quantities import wait
 from grokkit.experiments.row import Arms, Row, Size
 from grokkit.experiments.settings import slow, unordered
-from grokkit.experiments.times import Times
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -148,24 +149,12 @@ def structure_first(evidence: Evidence, arm: str) -> list[Part]:
     return [bounded(says, left, f"{spread(left)} of it is left", at_most=0.1)]
 
 
-def halves_with_decay(evidence: Evidence) -> list[Part]:
-    """The wait from memorising to test accuracy 0.95, for decays a factor of two apart."""
-    parts = []
-    for less, more in (("decay 0.5", "decay 1"), ("decay 1", "decay 2"), ("decay 2", "decay 4")):
-        long, short = _wait(evidence, less), _wait(evidence, more)
-        says = f"{less} waits 1.6 to 2.5 x {more}"
-        parts.append(ratio(says, long, short, Bounds(1.6, 2.5, null=1.0), "and"))
-    return parts
-
-
-def product_counts(evidence: Evidence) -> list[Part]:
-    """The same product of learning rate and decay, made in two ways."""
-    parts = []
-    for one, other in (("rate x2", "decay 2"), ("rate x2, decay 0.5", "decay 1")):
-        mine, its = _wait(evidence, one), _wait(evidence, other)
-        says = f"{one} waits as {other}, to a third"
-        parts.append(ratio(says, mine, its, Bounds(0.75, 1.33), "and"))
-    return parts
+@judge
+def waits(evidence: Evidence, says: str, arm: str, other: str, bounds: Bounds) -> list[Part]:
+    """The waits of two arms, from memorising to test accuracy 0.95."""
+    return [
+        ratio(says.format(arm, other), wait(arm)(evidence), wait(other)(evidence), bounds, "and")
+    ]
 
 
 def loss_rises(evidence: Evidence) -> list[Part]:
@@ -207,11 +196,6 @@ def plateau_predicted(evidence: Evidence) -> list[Part]:
     share = (lengths.claimed / lengths.measured).values
     says = "(5) within a factor of two of the wait"
     return [bounded(says, share, f"(5) is {spread(share)} x the wait", 0.5, 2.0)]
-
-
-def _wait(evidence: Evidence, arm: str) -> Times:
-    """From memorising to test accuracy 0.95."""
-    return evidence.grokked(arm, 0.95).after(evidence.memorised(arm))
 
 
 def _with_borders(evidence: Evidence, arm: str) -> "list[tuple[xr.Dataset, np.ndarray]]":
@@ -263,13 +247,19 @@ ROW = Row(
             "four-phases/inverse-decay",
             "The wait goes as 1/decay.",
             "(5); weak point 4: the paper never varies the decay",
-            halves_with_decay,
+            *(
+                waits("{} waits 1.6 to 2.5 x {}", less, more, Bounds(1.6, 2.5, null=1.0))
+                for less, more in pairwise(("decay 0.5", "decay 1", "decay 2", "decay 4"))
+            ),
         ),
         Claim(
             "four-phases/product",
             "What counts is learning rate times decay, and not a larger step.",
             "our control of the 1/decay law",
-            product_counts,
+            waits("{} waits as {}, to a third", "rate x2", "decay 2", Bounds(0.75, 1.33)),
+            waits(
+                "{} waits as {}, to a third", "rate x2, decay 0.5", "decay 1", Bounds(0.75, 1.33)
+            ),
         ),
         Claim(
             "four-phases/no-decay",

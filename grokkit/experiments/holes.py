@@ -32,9 +32,7 @@ def setup(size: Size) -> Arms:
 
 def inside(evidence: Evidence, arm: str, variable: str = "extra_accuracy") -> np.ndarray:
     """The last accuracy in the hole, for each run."""
-    runs = evidence.runs(arm)
-    values = [float(one[variable].sel(extra="hole")[-1]) for one in runs]
-    return np.where(evidence.whole(arm), values, np.nan)
+    return evidence.final(arm, variable, extra="hole")
 
 
 @judge

@@ -165,6 +165,15 @@ def memorises(evidence: Evidence, *arms: str) -> list[Part]:
 
 
 @judge
+def memorised_first(evidence: Evidence, arm: str, share: float = 0.5) -> list[Part]:
+    """There is a gap: memorised in at most a share of the epochs that grokking takes."""
+    memorised, grokked = evidence.memorised(arm), evidence.grokked(arm, 0.95)
+    word = {0.5: "half", 0.25: "a quarter"}.get(share, f"{share:g}")
+    says = f"{arm} memorises in at most {word} of the epochs to test accuracy 0.95"
+    return [ratio(says, memorised, grokked, Bounds(at_most=share))]
+
+
+@judge
 def ends_below(evidence: Evidence, arm: str, variable: str, limit: float) -> list[Part]:
     """The last record of a variable lies below a limit."""
     words = f"{arm} ends with {variable.replace('_', ' ')} below {limit:g}"
@@ -231,6 +240,13 @@ def so_far(evidence: Evidence, arm: str, values: Iterable[float], rising: bool) 
     if rising:
         return Measured(seen.low, np.where(whole, seen.high, math.inf))
     return Measured(np.where(whole, seen.low, -math.inf), seen.high)
+
+
+@judge
+def falls_with(evidence: Evidence, word: str, settings: Mapping[str, float]) -> list[Part]:
+    """The rank correlation of a setting with the grok epoch is -0.8 or less."""
+    says = f"rank correlation of {word} and epoch at most -0.8"
+    return [bounded(says, grok_ranks(evidence, settings), at_most=-0.8, null=0.0)]
 
 
 def grok_ranks(evidence: Evidence, settings: Mapping[str, float]) -> list[float]:

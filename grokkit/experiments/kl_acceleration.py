@@ -7,15 +7,7 @@ from grokkit.diagnostics.inverse_fit import fit_inverse
 from grokkit.engine import RunSpec
 from grokkit.experiments.claims import Bounds, Claim, Part
 from grokkit.experiments.evidence import Evidence
-from grokkit.experiments.judges import (
-    bounded,
-    grok_ranks,
-    no_sooner,
-    part,
-    ratio,
-    sooner,
-    spread,
-)
+from grokkit.experiments.judges import falls_with, no_sooner, part, ratio, sooner, spread
 from grokkit.experiments.quantities import takes
 from grokkit.experiments.row import Arms, Row, Size
 from grokkit.experiments.settings import kl, slow, unordered
@@ -69,13 +61,6 @@ def larger(base: RunSpec) -> dict[str, RunSpec]:
         "shuffled on all": short.with_(penalty_gradient="shuffled-all"),
         "noise on all": short.with_(penalty_gradient="noise-all"),
     }
-
-
-def falls_with_beta(evidence: Evidence) -> list[Part]:
-    """The rank correlation of beta with the grok epoch, for each seed."""
-    ranks = grok_ranks(evidence, {_arm(beta): beta for beta in (0.0, *BETAS)})
-    says = "rank correlation of beta and epoch at most -0.8"
-    return [bounded(says, ranks, at_most=-0.8, null=0.0)]
 
 
 def inverse_law(evidence: Evidence) -> list[Part]:
@@ -168,7 +153,7 @@ ROW = Row(
             "kl-acceleration/falls-with-beta",
             "The stronger the prior, the sooner the network groks.",
             "Figure 3",
-            falls_with_beta,
+            falls_with("beta", {_arm(beta): beta for beta in (0.0, *BETAS)}),
         ),
         Claim(
             "kl-acceleration/inverse-beta",

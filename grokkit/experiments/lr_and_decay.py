@@ -3,7 +3,7 @@
 from grokkit.experiments.claims import Bounds, Claim, Part
 from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.inductive_bias import block
-from grokkit.experiments.judges import bounded, grok_ranks, never_groks, ratio, sooner
+from grokkit.experiments.judges import falls_with, never_groks, ratio, sooner
 from grokkit.experiments.row import Arms, Row, Size
 
 RATES = {"classroom": (10,), "paper": (3, 5, 10)}
@@ -33,13 +33,6 @@ def product_decides(evidence: Evidence) -> list[Part]:
     return [ratio(says, mine, its, Bounds(0.5, 2.0), "and")]
 
 
-def decay_orders(evidence: Evidence) -> list[Part]:
-    """The rank correlation of the decay with the grok epoch."""
-    ranks = grok_ranks(evidence, {f"decay {d:g}": d for d in DECAYS["paper"]})
-    says = "rank correlation of decay and epoch at most -0.8"
-    return [bounded(says, ranks, at_most=-0.8, null=0.0)]
-
-
 ROW = Row(
     name="lr-and-decay",
     figure="arXiv 2602.06702: learning rate and decay",
@@ -62,7 +55,7 @@ ROW = Row(
             "lr-and-decay/decay",
             "At one learning rate the network groks the sooner, the larger the decay.",
             "arXiv 2602.06702",
-            decay_orders,
+            falls_with("decay", {f"decay {d:g}": d for d in DECAYS["paper"]}),
         ),
         Claim(
             "lr-and-decay/too-little",

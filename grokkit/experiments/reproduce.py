@@ -176,6 +176,8 @@ def small(row: Row, history: "xr.Dataset", size: Size = "classroom") -> "xr.Data
     if row.shares_recording_of:
         history = history.isel(run=[spec in own for spec in any_specs_of(history)])
     labelled = row.label(history, size)
+    if row.variables:
+        labelled = labelled[[name for name in row.variables if name in labelled]]
     arms, also = [], []
     for name in dict.fromkeys(labelled.arm.values):
         arm = labelled.isel(run=labelled.arm.values == name).drop_vars("arm")

@@ -45,11 +45,17 @@ def setup(size: Size) -> Arms:
 
 
 @judge
-def keeps(evidence: Evidence, arm: str, share: float) -> list[Part]:
-    """What is left of the accuracy at the longest sequences, at the end."""
-    kept = _kept(evidence, arm)
-    says = f"{arm}: at least {share:g} of the test accuracy is left at the longest"
-    return [bounded(says, kept, f"{spread(kept)} of it", at_least=share)]
+def keeps(evidence: Evidence, arm: str, share: float, holds: bool = True) -> list[Part]:
+    """What is left of the accuracy at the longest sequences, at the end: a share, or less.
+
+    ``nan`` where the run has not come to 0.95: there is no accuracy to keep, or to lose.
+    """
+    groks = [one is True for one in evidence.grokked(arm, 0.95).reached]
+    kept = np.where(groks, _longest(evidence, arm), np.nan) / evidence.final(arm, "test_accuracy")
+    words = f"{'at least' if holds else 'less than'} {share:g} of the test accuracy"
+    bound = {"at_least": share} if holds else {"at_most": math.nextafter(share, 0)}
+    seen = f"{spread(kept)} of it"
+    return [bounded(f"{arm}: {words} is left at the longest", kept, seen, **bound)]
 
 
 @judge
@@ -60,25 +66,10 @@ def keeps_more(evidence: Evidence, arm: str, other: str) -> list[Part]:
     return [bounded(says, mine - its, f"{spread(mine)} against {spread(its)}", 0.05, null=0.0)]
 
 
-@judge
-def loses(evidence: Evidence, arm: str, share: float) -> list[Part]:
-    """Less than a share of the accuracy is left at the longest sequences, at the end."""
-    kept = _kept(evidence, arm)
-    says = f"{arm}: less than {share:g} of the test accuracy is left at the longest"
-    return [bounded(says, kept, f"{spread(kept)} of it", at_most=math.nextafter(share, 0))]
-
-
 def _longest(evidence: Evidence, arm: str) -> np.ndarray:
-    runs = evidence.runs(arm)
-    longest = max(runs[0].extra.values, key=lambda name: int(str(name).removeprefix("length ")))
-    values = [float(one.extra_accuracy.sel(extra=longest)[-1]) for one in runs]
-    return np.where(evidence.whole(arm), values, np.nan)
-
-
-def _kept(evidence: Evidence, arm: str) -> np.ndarray:
-    """``nan`` where the run has not come to 0.95: there is no accuracy to keep, or to lose."""
-    groks = [one is True for one in evidence.grokked(arm, 0.95).reached]
-    return np.where(groks, _longest(evidence, arm), np.nan) / evidence.final(arm, "test_accuracy")
+    names = [str(name) for name in evidence.arm(arm).extra.values]
+    longest = max(names, key=lambda name: int(name.removeprefix("length ")))
+    return evidence.final(arm, "extra_accuracy", extra=longest)
 
 
 ROW = Row(
@@ -115,8 +106,8 @@ ROW = Row(
             "routing/not-solved",
             "With the KL prior less than 0.9 of the accuracy is left on the longest sequences.",
             "Figure 8",
-            loses("longer, KL 1", 0.9),
-            loses("longer, random, KL 1", 0.9),
+            keeps("longer, KL 1", 0.9, holds=False),
+            keeps("longer, random, KL 1", 0.9, holds=False),
             afterwards="a run that does not grok, and has nothing to lose, is now undecided",
         ),
         Claim(

@@ -38,6 +38,7 @@ class Row:
         every_record: whether its recording has every record of its runs, because epochs within
             a run are compared; otherwise about 100 of each.
         seeds: which seeds its verdicts are about.
+        variables: what a recording of it keeps of its History; empty: everything.
         paper_claims: what is claimed besides at the size of the paper, of arms that it has alone.
         table: what is shown in RESULTS.md beside the verdicts, as Markdown.
     """
@@ -52,6 +53,7 @@ class Row:
     also_kept: Callable[[str], Callable[[Evidence], Times]] | None = None
     every_record: bool = False
     seeds: Sequence[int] = SEEDS
+    variables: tuple[str, ...] = ()
     paper_claims: tuple[Claim, ...] = ()
     table: Callable[[Evidence], str] | None = None
 

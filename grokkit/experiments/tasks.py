@@ -1,9 +1,8 @@
 """Figure 10: other tasks than addition."""
 
 from grokkit.engine import RunSpec
-from grokkit.experiments.claims import Bounds, Claim, Part
-from grokkit.experiments.evidence import Evidence
-from grokkit.experiments.judges import groks, judge, memorises, never_groks, ratio, sooner
+from grokkit.experiments.claims import Claim
+from grokkit.experiments.judges import groks, memorised_first, memorises, never_groks, sooner
 from grokkit.experiments.row import Arms, Row, Size
 from grokkit.experiments.settings import kl, recorded_base
 from grokkit.experiments.starvation_bound import holds_everywhere
@@ -45,14 +44,6 @@ def setup(size: Size) -> Arms:
     arms["S_4"] = base.with_(task=s4, heads=2)
     arms["S_4, KL 1"] = kl(arms["S_4"]).with_(head_reduction="summed")
     return arms
-
-
-@judge
-def memorised_first(evidence: Evidence, arm: str) -> list[Part]:
-    """There is a gap: memorised in at most half of the epochs that grokking takes."""
-    memorised, grokked = evidence.memorised(arm), evidence.grokked(arm, 0.95)
-    says = f"{arm} memorises in at most half of the epochs to test accuracy 0.95"
-    return [ratio(says, memorised, grokked, Bounds(at_most=0.5))]
 
 
 ROW = Row(

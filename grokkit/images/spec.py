@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, get_args
 
-from grokkit.engine.spec_kinds import Presets, Spec, register_spec
+from grokkit.engine.spec_kinds import Spec, register_spec
 from grokkit.errors import check_choice, check_int, check_number, refuse
 from grokkit.images.resnet import ResNetSpec
 from grokkit.images.task import GlyphSum
+from grokkit.registry import Named
 
 ImageOptimizer = Literal["adam", "adamw"]
 """``"adam"``: the decay is L2, a part of the gradient. ``"adamw"``: it is decoupled."""
@@ -73,7 +74,8 @@ class ImageSpec(Spec):
         return 2e-8 * work / (16 if self.network.stem_for(side) == "7x7" else 1)
 
 
-image_presets: Mapping[str, ImageSpec] = Presets(
+image_presets: Mapping[str, ImageSpec] = Named(
+    "preset",
     {
         "small": ImageSpec(
             task=GlyphSum(
@@ -94,6 +96,6 @@ image_presets: Mapping[str, ImageSpec] = Presets(
         "paper": ImageSpec(
             task=GlyphSum(grid_rows=2, grid_columns=2, cell_size=112, train_fraction=0.25),
         ),
-    }
+    },
 )
 """The presets by name: ``small`` and ``paper``."""

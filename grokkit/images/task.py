@@ -23,6 +23,7 @@ from torch import Tensor
 
 from grokkit.errors import check_int, refuse
 from grokkit.images.glyphs import SIDES, WHITE, tiles
+from grokkit.tasks.base import change_arrays, tuples_for_lists
 from grokkit.tasks.split import SplitKind, check_split, decode, split_operands
 
 MAX_IMAGES = 1_000_000
@@ -45,11 +46,11 @@ class ImageSet:
         return len(self.targets)
 
     def __getitem__(self, rows: Tensor | slice) -> "ImageSet":
-        return ImageSet(self.glyphs[rows], self.targets[rows])
+        return change_arrays(self, lambda part: part[rows])
 
     def to(self, device: torch.device | str) -> "ImageSet":
         """The same on another device."""
-        return ImageSet(self.glyphs.to(device), self.targets.to(device))
+        return change_arrays(self, lambda part: part.to(device))
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,9 +116,7 @@ class GlyphSum:
     kind: ClassVar[str] = "glyph_sum"
 
     def __post_init__(self) -> None:
-        if isinstance(self.alphabet, list):
-            # From JSON; a frozen task with a list in it could not be hashed.
-            object.__setattr__(self, "alphabet", tuple(self.alphabet))
+        tuples_for_lists(self, "alphabet")
         good = (
             isinstance(self.alphabet, tuple)
             and all(type(sides) is int and sides in SIDES for sides in self.alphabet)

@@ -1,11 +1,13 @@
 """Attention, a point of the simplex over positions; and all that one forward pass computes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
+
+from grokkit.tasks.base import change_arrays
 
 Scores = Float[Tensor, "run example pos head"]
 Attention = Float[Tensor, "run example pos head"]
@@ -109,16 +111,8 @@ class Activations:
     def run(self, index: int) -> "Activations":
         """What one run of the group computed, as a group of one."""
         one = slice(index, index + 1)
-        return Activations(
-            self.scores[one],
-            self.attention[one],
-            self.hidden[one],
-            self.logits[one],
-            None if self.final is None else self.final[one],
-            None if self.middle is None else self.middle[one],
-            tuple(scores[one] for scores in self.scores_by_layer),
-            self.kind,
-        )
+        by_layer = tuple(scores[one] for scores in self.scores_by_layer)
+        return replace(change_arrays(self, lambda part: part[one]), scores_by_layer=by_layer)
 
     def score_gradient(self, value: Float[Tensor, ""]) -> Scores:
         """The gradient of a number with respect to :attr:`scores`; the graph is kept.

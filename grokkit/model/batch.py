@@ -4,17 +4,16 @@ The runs of a group may differ in their seed, and so in their split and their di
 they agree in the number of examples, the length, and the vocabulary.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from grokkit.errors import refuse
-from grokkit.tasks.base import Sequences
+from grokkit.tasks.base import Sequences, change_arrays
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,14 +124,9 @@ class Batch:
 
     def run(self, index: int) -> "Batch":
         """The sequences of one run, as a group of one."""
-        return self._each(lambda part: part[index : index + 1])
+        return change_arrays(self, lambda part: part[index : index + 1])
 
     def take(self, rows: Int[Tensor, "run row"]) -> "Batch":
         """Some examples of each run, such as a minibatch; which ones is each run's own."""
         run = torch.arange(self.runs, device=rows.device).unsqueeze(1)
-        return self._each(lambda part: part[run, rows])
-
-    def _each(self, change: Callable[[Tensor], Tensor]) -> "Batch":
-        parts = {one.name: getattr(self, one.name) for one in fields(self)}
-        changed: dict[str, Any] = {n: x if x is None else change(x) for n, x in parts.items()}
-        return Batch(**changed)
+        return change_arrays(self, lambda part: part[run, rows])

@@ -31,7 +31,7 @@ from grokkit.operators import laws
 from grokkit.operators.laws import GaussianLaw
 from grokkit.operators.networks import MEMBERS, TRAINED, Rival
 from grokkit.operators.spec import KIND, ContestSpec
-from grokkit.operators.systems import Fields
+from grokkit.operators.systems import Draws, Field, Fields, Samples
 
 PACE: Mapping[str, float] = {
     "fno": 1.1,
@@ -45,6 +45,13 @@ PACE: Mapping[str, float] = {
 """The optimizer steps of a round over ``round_steps``, meant to take about the same time.
 
 Set from one timing on a busy machine; the seconds that are kept with a run tell how equal it was.
+"""
+
+NUGGET_FASTER = 10
+"""How much larger the steps of a nugget are than those of weights.
+
+It is the logarithm of a variance and one number. Adam moves each number by at most about the
+learning rate a step, so in the steps of a contest it would hardly come down from where it begins.
 """
 
 RIVALS = ("truth", "true_gaussian", "fno", "fno_covariance", *list(TRAINED)[1:])
@@ -74,11 +81,7 @@ SCORES = tuple(MEANING)[3:]
 
 
 class Data:
-    """The fields of a contest in units of the train set, in single precision.
-
-    Args:
-        fields: as they were drawn.
-    """
+    """The fields of a contest in units of the train set, in single precision."""
 
     def __init__(self, fields: Fields) -> None:
         for name, values in vars(fields).items():
@@ -131,17 +134,13 @@ class Contest(GroupTrainer):
     def _set_up(self) -> None:
         self.spec = spec = self.specs[0]
         self.data = Data(spec.task.build(spec.seed))
-        width, waves = spec.network.width, spec.network.waves
-        self.rivals: dict[str, Rival] = {
-            name: make(width, waves, generator(spec.seed, f"{name} weights"))
-            for name, make in TRAINED.items()
-        }
-        self.optimizers = {
-            name: torch.optim.Adam(_groups(rival), lr=spec.learning_rate)
-            for name, rival in self.rivals.items()
-        }
         self.per_run = self.costs = {}
-        for name, rival in self.rivals.items():
+        self.rivals: dict[str, Rival] = {}
+        self.optimizers: dict[str, torch.optim.Adam] = {}
+        for name, make in TRAINED.items():
+            stream = generator(spec.seed, f"{name} weights")
+            self.rivals[name] = rival = make(spec.network.width, spec.network.waves, stream)
+            self.optimizers[name] = torch.optim.Adam(_groups(rival), lr=spec.learning_rate)
             self.costs[f"parameters_{name}"] = [sum(one.numel() for one in rival.parameters())]
             self.costs[f"train_seconds_{name}"] = [0.0]
             self.costs[f"sample_seconds_{name}"] = [0.0]
@@ -171,37 +170,33 @@ class Contest(GroupTrainer):
     def _look(self, recording: bool) -> dict[str, Tensor]:
         if not recording:
             return {}
-        data = self.data
-        residuals = (
-            data.targets - self.rivals["fno"].sample(data.inputs, 1, torch.Generator())[:, 0]
-        )
+        data, fno = self.data, self.rivals["fno"]
+        residuals = data.targets - fno.sample(data.inputs, 1, torch.Generator())[:, 0]
         loss = residuals.double().square().mean().view(1)
         self._finite = bool(loss.isfinite())
-        nothing = torch.full_like(loss, np.nan)
+        nothing = torch.full_like(loss, torch.nan)
         record = {"train_loss": loss, "train_accuracy": nothing, "test_accuracy": nothing}
-        found = {name: torch.full((len(RIVALS),), np.nan, dtype=torch.float64) for name in SCORES}
-        if self.epoch == self.spec.epochs and self._finite:
-            for place, name in enumerate(RIVALS):
-                for score, value in self._scores(name, residuals).items():
-                    found[score][place] = value
+        last = self.epoch == self.spec.epochs and self._finite
+        found: dict[str, dict[str, Tensor]] = {name: {} for name in RIVALS}
+        for name, scores in found.items():
+            if last:
+                scores.update(self._scores(name, residuals))
+            elif name in self.rivals and name != "diffusion":  # whose mean costs many samples
+                law = self.rivals[name].law(data.tests)
+                ours = self.rivals[name].sample(data.tests, MEMBERS, torch.Generator())
+                scores["mean_rmse"] = _mean_error(ours, law, data.law)
+        if last:
             self._on_a_finer_grid(found)
-        else:  # what needs no samples
-            for name, rival in self.rivals.items():
-                law, mean = rival.law(data.tests), None
-                if law is not None:
-                    mean = law.mean
-                elif name != "diffusion":  # as many samples as an ensemble has members
-                    mean = rival.sample(data.tests, MEMBERS, torch.Generator()).mean(dim=1)
-                if mean is not None:
-                    error = rms(mean - data.law.mean(dim=1))
-                    found["mean_rmse"][RIVALS.index(name)] = error
-        return record | {name: values.view(1, -1) for name, values in found.items()}
+        for score in SCORES:
+            each = [found[name].get(score, torch.nan) for name in RIVALS]
+            record[score] = torch.tensor([each], dtype=torch.float64)
+        return record
 
     def _broken_at(self) -> list[int]:
         return [-1 if self._finite else self.epoch]
 
     def law_of(
-        self, name: str, residuals: Float[Tensor, "example place"]
+        self, name: str, residuals: Field
     ) -> tuple[Float[Tensor, "test draw place"], GaussianLaw | None]:
         """Samples of a rival's law at the test fields; and that law, where it is Gaussian.
 
@@ -230,11 +225,12 @@ class Contest(GroupTrainer):
         """All scores of a rival on the grid that it was trained on."""
         truth = self.data.law
         ours, law = self.law_of(name, residuals)
+        few = ours[:, :1] if name == "fno" else ours  # the fno's answers are all the same
         found = {
-            "mean_rmse": rms((ours.mean(dim=1) if law is None else law.mean) - truth.mean(dim=1)),
+            "mean_rmse": _mean_error(ours, law, truth),
             "wasserstein": laws.wasserstein(ours, truth),
-            "crps": laws.crps(ours[:, :1] if name == "fno" else ours, truth),
-            "energy": laws.energy_score(ours[:, :1] if name == "fno" else ours, truth),
+            "crps": laws.crps(few, truth),
+            "energy": laws.energy_score(few, truth),
             "covariance_error": laws.covariance_error(ours, truth),
             "coverage": laws.coverage(ours, truth),
         }
@@ -245,32 +241,28 @@ class Contest(GroupTrainer):
             found["between"] = found["between"].mean()
         return found
 
-    def _on_a_finer_grid(self, found: Mapping[str, Tensor]) -> None:
+    def _on_a_finer_grid(self, found: Mapping[str, dict[str, Tensor]]) -> None:
         """Scores with the same weights on more places, at half of the test fields."""
-        system = self.spec.task.with_grid(FINER * self.spec.task.grid)
-        finer = system.build(self.spec.seed)
+        finer = self.spec.task.with_grid(FINER * self.spec.task.grid).build(self.spec.seed)
         tests, truth = self.data.started(finer.tests), self.data.ended(finer.law)
+        laws_of: dict[str, tuple[Tensor, GaussianLaw | None]] = {}
+        laws_of["truth"] = self.data.ended(finer.again), None
         for name, rival in self.rivals.items():
-            stream, place = generator(self.spec.seed, f"{name} finer"), RIVALS.index(name)
-            ours = rival.sample(tests, truth.shape[1], stream)
-            law = rival.law(tests)
-            mean = ours.mean(dim=1) if law is None else law.mean
-            found["finer_rmse"][place] = rms(mean - truth.mean(dim=1))
-            found["finer_crps"][place] = laws.crps(ours[:, :1] if name == "fno" else ours, truth)
-        again = self.data.ended(finer.again)
-        found["finer_rmse"][0] = rms(again.mean(dim=1) - truth.mean(dim=1))
-        found["finer_crps"][0] = laws.crps(again, truth)
+            stream = generator(self.spec.seed, f"{name} finer")
+            laws_of[name] = rival.sample(tests, truth.shape[1], stream), rival.law(tests)
+        for name, (ours, law) in laws_of.items():
+            found[name]["finer_rmse"] = _mean_error(ours, law, truth)
+            few = ours[:, :1] if name == "fno" else ours
+            found[name]["finer_crps"] = laws.crps(few, truth)
 
     def state(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
         """All that a resumed contest needs: plain values, for JSON, and tensors by name."""
         tensors = self.records.tensors()
         for name, rival in self.rivals.items():
             tensors |= {f"{name}/{key}": value for key, value in rival.state_dict().items()}
-            memory = self.optimizers[name].state_dict()["state"]
-            for parameter, one in memory.items():
+            for parameter, one in self.optimizers[name].state_dict()["state"].items():
                 tensors |= {f"{name}/adam/{parameter}/{key}": one[key] for key in one}
-        facts = self._facts() | {"costs": self.costs}
-        return facts, tensors
+        return self._facts() | {"costs": self.costs}, tensors
 
     def load_state(self, facts: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
         """Become the trainer of the same spec whose :meth:`state` this was."""
@@ -287,14 +279,6 @@ class Contest(GroupTrainer):
             optimizer.load_state_dict({**optimizer.state_dict(), "state": memory})
 
 
-NUGGET_FASTER = 10
-"""How much larger the steps of a nugget are than those of weights.
-
-It is the logarithm of a variance and one number. Adam moves each number by at most about the
-learning rate a step, so in the steps of a contest it would hardly come down from where it begins.
-"""
-
-
 def _groups(rival: Rival) -> list[dict[str, Any]]:
     """The parameters of a rival for its optimizer, the nugget apart."""
     named = dict(rival.named_parameters())
@@ -303,9 +287,10 @@ def _groups(rival: Rival) -> list[dict[str, Any]]:
     return [*groups, {"params": nugget, "faster": NUGGET_FASTER}] if nugget else groups
 
 
-def rms(values: Tensor) -> Tensor:
-    """The root of the mean square, in double precision."""
-    return values.double().square().mean().sqrt()
+def _mean_error(ours: Draws, law: GaussianLaw | None, truth: Samples) -> Tensor:
+    """The root mean square of a mean's error: of the law's mean, or of the samples'."""
+    mean = ours.mean(dim=1) if law is None else law.mean
+    return (mean - truth.mean(dim=1)).double().square().mean().sqrt()
 
 
 def seconds_per_epoch(spec: ContestSpec) -> float:

@@ -20,7 +20,7 @@ Of the Martingale Neural Operator (arXiv 2605.15806) we know the abstract: a dri
 low-rank factor and a Gaussian residual, in one pass. The rest is our design.
 
 Axis names: ``member`` (of an ensemble), ``example``, ``channel``, ``place``, ``wave``, ``factor``,
-``draw``.
+``draw``. A ``stream`` draws what is random: the first weights of a network, or samples.
 """
 
 import math
@@ -30,11 +30,14 @@ from types import MappingProxyType
 
 import torch
 from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Generator, Tensor, nn
 from torch.nn import functional as F
 
 from grokkit.errors import check_int, refuse
 from grokkit.operators.laws import GaussianLaw
+from grokkit.operators.systems import Draws, Field, places
+
+Hidden = Float[Tensor, "member example channel place"]
 
 PLACE_WAVES = 6
 """Every operator is told its place: x, and cos and sin of the waves 1..6."""
@@ -50,48 +53,30 @@ LEAST = 1e-6
 
 
 class Linear(nn.Module):
-    """A linear map of the channels of each place, one for each member.
+    """W h + b at each place, one map for each member; one input may serve all members."""
 
-    Args:
-        members: how many maps.
-        incoming: their input channels.
-        outgoing: their output channels.
-        stream: draws the weights.
-    """
-
-    def __init__(self, members: int, incoming: int, outgoing: int, stream: torch.Generator) -> None:
+    def __init__(self, members: int, incoming: int, outgoing: int, stream: Generator) -> None:
         super().__init__()
         draws = torch.randn(members, outgoing, incoming, generator=stream)
         self.weight = nn.Parameter(draws / incoming**0.5)
         self.bias = nn.Parameter(torch.zeros(members, 1, outgoing, 1))
 
-    def forward(
-        self, hidden: Float[Tensor, "#member example channel place"]
-    ) -> Float[Tensor, "members example outgoing place"]:
-        """W h + b at each place; what has no member yet is given to each."""
+    def forward(self, hidden: Float[Tensor, "#member example channel place"]) -> Tensor:
+        """The output, [member, example, outgoing channel, place]."""
         return self.weight[:, None] @ hidden + self.bias
 
 
 class SpectralLayer(nn.Module):
-    """gelu(irfft(R rfft(h)) + W h), on whatever grid h is, one for each member.
+    """gelu(irfft(R rfft(h)) + W h), on whatever grid h is; R mixes the lowest ``waves`` waves."""
 
-    Args:
-        members: how many layers.
-        width: the channels.
-        waves: how many waves, from 0 up, R mixes; grids must have as many.
-        stream: draws R.
-    """
-
-    def __init__(self, members: int, width: int, waves: int, stream: torch.Generator) -> None:
+    def __init__(self, members: int, width: int, waves: int, stream: Generator) -> None:
         super().__init__()
         draws = torch.randn(members, waves, width, width, 2, generator=stream)
         self.mixing = nn.Parameter(draws / (2 * width) ** 0.5)
         self.local = Linear(members, width, width, stream)
 
-    def forward(
-        self, hidden: Float[Tensor, "member example channel place"]
-    ) -> Float[Tensor, "member example channel place"]:
-        """The output of the layer."""
+    def forward(self, hidden: Hidden) -> Hidden:
+        """The output; a grid that does not have the waves is refused."""
         grid, mixing = hidden.shape[-1], torch.view_as_complex(self.mixing)
         if 2 * mixing.shape[1] > grid:
             refuse("grid", grid, f"{2 * mixing.shape[1]} places or more")
@@ -101,7 +86,7 @@ class SpectralLayer(nn.Module):
 
 
 class FourierOperator(nn.Module):
-    """Fourier neural operators with some output channels, of which each is trained alone.
+    """Fourier neural operators of two spectral layers, of which each is trained alone.
 
     Args:
         width: the channels of the layers.
@@ -110,7 +95,6 @@ class FourierOperator(nn.Module):
         stream: draws the weights.
         inputs: the input channels, besides those that tell the place.
         members: how many operators.
-        layers: the number of spectral layers of each.
     """
 
     def __init__(
@@ -118,27 +102,21 @@ class FourierOperator(nn.Module):
         width: int,
         waves: int,
         outputs: int,
-        stream: torch.Generator,
+        stream: Generator,
         inputs: int = 1,
         members: int = 1,
-        layers: int = 2,
     ) -> None:
         super().__init__()
         self.lift = Linear(members, inputs + 1 + 2 * PLACE_WAVES, width, stream)
-        self.layers = nn.ModuleList(
-            SpectralLayer(members, width, waves, stream) for _ in range(layers)
-        )
+        self.layers = nn.ModuleList(SpectralLayer(members, width, waves, stream) for _ in range(2))
         self.widen = Linear(members, width, 2 * width, stream)
         self.read = Linear(members, 2 * width, outputs, stream)
 
-    def forward(
-        self, fields: Float[Tensor, "example input place"]
-    ) -> Float[Tensor, "member example output place"]:
-        """The output channels of each member at each place."""
-        examples, _, grid = fields.shape
-        x = torch.arange(grid, dtype=fields.dtype) / grid
+    def forward(self, fields: Float[Tensor, "example channel place"]) -> Tensor:
+        """The output channels at each place, [member, example, output channel, place]."""
+        x = places(fields.shape[2]).to(fields.dtype)
         angles = 2 * torch.pi * torch.arange(1, PLACE_WAVES + 1)[:, None] * x
-        told = torch.cat([x[None], angles.cos(), angles.sin()]).expand(examples, -1, -1)
+        told = torch.cat([x[None], angles.cos(), angles.sin()]).expand(len(fields), -1, -1)
         hidden = self.lift(torch.cat([fields, told], dim=1)[None])
         for layer in self.layers:
             hidden = layer(hidden)
@@ -151,78 +129,50 @@ class Rival(nn.Module):
     Fields are in units of the train targets: mean 0 and variance 1 over all of them.
     """
 
-    def loss(
-        self,
-        start: Float[Tensor, "example place"],
-        end: Float[Tensor, "example place"],
-        stream: torch.Generator,
-    ) -> Float[Tensor, ""]:
+    def loss(self, start: Field, end: Field, stream: Generator) -> Float[Tensor, ""]:
         """What is made small; ``stream`` draws what is random in it."""
         raise NotImplementedError
 
-    def sample(
-        self, start: Float[Tensor, "example place"], draws: int, stream: torch.Generator
-    ) -> Float[Tensor, "example draw place"]:
+    def sample(self, start: Field, draws: int, stream: Generator) -> Draws:
         """Samples of u_T; of a law without spread one sample says all."""
         raise NotImplementedError
 
-    def law(self, start: Float[Tensor, "example place"]) -> GaussianLaw | None:
+    def law(self, start: Field) -> GaussianLaw | None:
         """The law, where it is Gaussian."""
         return None
 
 
 class MeanOperator(Rival):
-    """One or several networks with a squared error: the mean, and no law.
+    """One network with a squared error, or several that differ by their first weights."""
 
-    Args:
-        width: the channels of one network.
-        waves: the waves of its layers.
-        stream: draws the weights.
-        members: how many networks, which differ by their first weights.
-    """
-
-    def __init__(self, width: int, waves: int, stream: torch.Generator, members: int = 1) -> None:
+    def __init__(self, width: int, waves: int, stream: Generator, members: int = 1) -> None:
         super().__init__()
         self.network = FourierOperator(width, waves, 1, stream, members=members)
 
-    def answers(self, start: Float[Tensor, "example place"]) -> Float[Tensor, "example draw place"]:
+    def answers(self, start: Field) -> Draws:
         """What each member answers."""
         return self.network(start[:, None])[:, :, 0].movedim(0, 1)
 
-    def loss(
-        self,
-        start: Float[Tensor, "example place"],
-        end: Float[Tensor, "example place"],
-        stream: torch.Generator,
-    ) -> Float[Tensor, ""]:
+    def loss(self, start: Field, end: Field, stream: Generator) -> Float[Tensor, ""]:
         """The mean squared error of the members."""
         return (self.answers(start) - end[:, None]).square().mean()
 
-    def sample(
-        self, start: Float[Tensor, "example place"], draws: int, stream: torch.Generator
-    ) -> Float[Tensor, "example draw place"]:
+    def sample(self, start: Field, draws: int, stream: Generator) -> Draws:
         """The answers, each as often as the others."""
         answers = self.answers(start)
         return answers[:, torch.arange(draws) % answers.shape[1]]
 
 
 class GaussianOperator(Rival):
-    """A mean with independent places (rank 0), or with factors and one nugget.
+    """A mean with independent places (rank 0), or with 1..64 factors and one nugget."""
 
-    Args:
-        width: the channels.
-        waves: the waves of its layers.
-        rank: the number of factors, 0..64.
-        stream: draws the weights.
-    """
-
-    def __init__(self, width: int, waves: int, rank: int, stream: torch.Generator) -> None:
+    def __init__(self, width: int, waves: int, rank: int, stream: Generator) -> None:
         super().__init__()
         self.rank = check_int("rank", rank, 0, 64)
         self.network = FourierOperator(width, waves, 1 + (rank or 1), stream)
         self.nugget = nn.Parameter(torch.zeros(())) if rank else None
 
-    def law(self, start: Float[Tensor, "example place"]) -> GaussianLaw:
+    def law(self, start: Field) -> GaussianLaw:
         """The law of u_T at each initial field, in one pass."""
         if self.rank > start.shape[1]:
             refuse("rank", self.rank, f"at most {start.shape[1]}, the places of the grid")
@@ -233,18 +183,11 @@ class GaussianOperator(Rival):
         factor = out[:, 1:] / self.rank**0.5
         return GaussianLaw(mean, factor, (self.nugget.exp() + LEAST).expand_as(mean))
 
-    def loss(
-        self,
-        start: Float[Tensor, "example place"],
-        end: Float[Tensor, "example place"],
-        stream: torch.Generator,
-    ) -> Float[Tensor, ""]:
+    def loss(self, start: Field, end: Field, stream: Generator) -> Float[Tensor, ""]:
         """The negative log-likelihood; nats for each place."""
         return -self.law(start).log_density(end[:, None]).mean() / end.shape[1]
 
-    def sample(
-        self, start: Float[Tensor, "example place"], draws: int, stream: torch.Generator
-    ) -> Float[Tensor, "example draw place"]:
+    def sample(self, start: Field, draws: int, stream: Generator) -> Draws:
         """Samples of the Gaussian law."""
         return self.law(start).sample(draws, stream)
 
@@ -254,35 +197,20 @@ class DiffusionOperator(Rival):
 
     x = a u_T + b e with a = cos t, b = sin t. The network is given x, u_0, a and b, and answers the
     velocity v = a e - b u_T (Salimans and Ho, arXiv 2202.00512), from which u_T = a x - b v.
-
-    Args:
-        width: the channels.
-        waves: the waves of its layers.
-        stream: draws the weights.
     """
 
-    def __init__(self, width: int, waves: int, stream: torch.Generator) -> None:
+    def __init__(self, width: int, waves: int, stream: Generator) -> None:
         super().__init__()
         self.network = FourierOperator(width, waves, 1, stream, inputs=4)
 
-    def velocity(
-        self,
-        noised: Float[Tensor, "example place"],
-        start: Float[Tensor, "example place"],
-        angle: Float[Tensor, " example"],
-    ) -> Float[Tensor, "example place"]:
+    def velocity(self, noised: Field, start: Field, angle: Float[Tensor, " example"]) -> Field:
         """What the network takes for v."""
         level = torch.stack([angle.cos(), angle.sin()], dim=1)
         told = level[..., None].expand(-1, -1, noised.shape[1])
         fields = torch.cat([noised[:, None], start[:, None], told], dim=1)
         return self.network(fields)[0, :, 0]
 
-    def loss(
-        self,
-        start: Float[Tensor, "example place"],
-        end: Float[Tensor, "example place"],
-        stream: torch.Generator,
-    ) -> Float[Tensor, ""]:
+    def loss(self, start: Field, end: Field, stream: Generator) -> Float[Tensor, ""]:
         """The mean squared error of v, at a random level for each example."""
         angle = torch.pi / 2 * torch.rand(len(end), generator=stream)
         noise = torch.randn(end.shape, generator=stream)
@@ -290,9 +218,7 @@ class DiffusionOperator(Rival):
         guess = self.velocity(a * end + b * noise, start, angle)
         return (guess - (a * noise - b * end)).square().mean()
 
-    def sample(
-        self, start: Float[Tensor, "example place"], draws: int, stream: torch.Generator
-    ) -> Float[Tensor, "example draw place"]:
+    def sample(self, start: Field, draws: int, stream: Generator) -> Draws:
         """Samples, by :data:`NOISE_STEPS` passes for each."""
         many = start.repeat_interleave(draws, dim=0)
         ends = denoise(lambda x, t: self.velocity(x, many, t.expand(len(x))), many, stream)
@@ -301,10 +227,10 @@ class DiffusionOperator(Rival):
 
 def denoise(
     velocity: Callable[[Tensor, Tensor], Tensor],
-    like: Float[Tensor, "example place"],
-    stream: torch.Generator,
+    like: Field,
+    stream: Generator,
     steps: int = NOISE_STEPS,
-) -> Float[Tensor, "example place"]:
+) -> Field:
     """Samples by deterministic denoising (DDIM, Song et al., arXiv 2010.02502).
 
     From the angle pi / 2, pure noise, to 0: u and e are guessed, and mixed anew for the next angle,
@@ -326,7 +252,7 @@ def denoise(
     return x
 
 
-TRAINED: Mapping[str, Callable[[int, int, torch.Generator], Rival]] = MappingProxyType(
+TRAINED: Mapping[str, Callable[[int, int, Generator], Rival]] = MappingProxyType(
     {
         "fno": MeanOperator,
         "ensemble": lambda width, waves, s: MeanOperator(width // 2, waves, s, MEMBERS),

@@ -27,7 +27,7 @@ Axis names: ``example`` (an initial field), ``sample`` (a draw of u_T), ``place`
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 import torch
@@ -37,42 +37,42 @@ from torch import Tensor
 from grokkit.core.common import stream as generator
 from grokkit.errors import check_choice, check_int, check_number, refuse
 
+Field = Float[Tensor, "example place"]
+Draws = Float[Tensor, "example draw place"]
+Samples = Float[Tensor, "example sample place"]
+
 SystemName = Literal["heat", "burgers", "phi4", "rough"]
 SYSTEMS: tuple[SystemName, ...] = get_args(SystemName)
 
-INPUT_WAVES = 3
-"""An initial field is a sum of the waves k = 0..3, with Gaussian amplitudes."""
 
-HURST, ETA, CORRELATION, VARIANCE = 0.1, 1.5, -0.7, 0.04
-"""Of rough Bergomi: H, eta, the correlation of price and variance, and xi_0."""
+class Physics(NamedTuple):
+    """The constants of an equation on the circle, in units of length and time.
 
-
-@dataclass(frozen=True)
-class Physics:
-    """The constants of an equation on the circle.
-
-    Attributes:
-        nu: the diffusion; length^2 / time.
-        time: T.
-        noise: s, where the system's own ``noise`` is 1.
-        size: the standard deviation of u_0.
-        offset: the standard deviation of the mean of u_0.
+    ``nu``: the diffusion, length^2 / time; ``time``: T; ``noise``: s, where the system's own
+    ``noise`` is 1.
     """
 
     nu: float
     time: float
     noise: float
-    size: float
-    offset: float
 
 
 PHYSICS = {
-    "heat": Physics(nu=0.02, time=0.25, noise=0.6, size=1.0, offset=0.5),
-    "burgers": Physics(nu=0.03, time=0.4, noise=0.4, size=0.6, offset=0.2),
-    "phi4": Physics(nu=0.08, time=1.0, noise=0.4, size=0.3, offset=0.3),
+    "heat": Physics(nu=0.02, time=0.25, noise=0.6),
+    "burgers": Physics(nu=0.03, time=0.4, noise=0.4),
+    "phi4": Physics(nu=0.08, time=1.0, noise=0.4),
 }
 RATE = 5.0
 """a of phi4; 1 / time."""
+
+HURST, ETA, CORRELATION, VARIANCE = 0.1, 1.5, -0.7, 0.04
+"""Of rough Bergomi: H, eta, the correlation of price and variance, and xi_0."""
+
+INPUT_WAVES = 3
+"""An initial field is a sum of the waves k = 0..3, with Gaussian amplitudes."""
+
+INPUTS = {"heat": (1.0, 0.5), "burgers": (0.6, 0.2), "phi4": (0.3, 0.3), "rough": (1.0, 0.5)}
+"""The standard deviation of the waves of u_0, and that of its mean."""
 
 
 @dataclass(frozen=True)
@@ -118,13 +118,12 @@ class System:
         tests, samples = max(1, self.tests // 2), max(2, self.samples // 4)
         return replace(self, grid=grid, inputs=2, tests=tests, samples=samples)
 
-    def start(self, count: int, stream: torch.Generator) -> Float[Tensor, "example place"]:
+    def start(self, count: int, stream: torch.Generator) -> Field:
         """Initial fields: waves with Gaussian amplitudes that fall as 1 / (1 + k); float64.
 
         The same fields on every grid, for the amplitudes are drawn and not the values.
         """
-        size = PHYSICS[self.name].size if self.name in PHYSICS else 1.0
-        offset = PHYSICS[self.name].offset if self.name in PHYSICS else 0.5
+        size, offset = INPUTS[self.name]
         waves = torch.arange(1, INPUT_WAVES + 1, dtype=torch.float64)
         fall = 1 / (1 + waves)
         draws = torch.randn(count, 2 * INPUT_WAVES + 1, generator=stream, dtype=torch.float64)
@@ -133,9 +132,7 @@ class System:
         shapes = size * shapes / fall.square().sum().sqrt()
         return offset * draws[:, :1] + draws[:, 1:] @ shapes
 
-    def end(
-        self, start: Float[Tensor, "example place"], stream: torch.Generator
-    ) -> Float[Tensor, "example place"]:
+    def end(self, start: Field, stream: torch.Generator) -> Field:
         """One sample of u_T for each initial field.
 
         Raises:
@@ -171,8 +168,8 @@ class Fields:
         again: as many samples again: what the truth itself would score.
     """
 
-    inputs: Float[Tensor, "example place"]
-    targets: Float[Tensor, "example place"]
+    inputs: Field
+    targets: Field
     tests: Float[Tensor, "test place"]
     law: Float[Tensor, "test sample place"]
     again: Float[Tensor, "test sample place"]
@@ -188,14 +185,13 @@ def decay_rates(nu: float, grid: int) -> Float[Tensor, " wave"]:
     return nu * (2 * torch.pi * torch.arange(grid // 2 + 1, dtype=torch.float64)).square()
 
 
-def noise_variances(system: System, time: float, grid: int | None = None) -> Float[Tensor, " wave"]:
+def noise_variances(system: System, time: float) -> Float[Tensor, " wave"]:
     """The variance that diffused noise has after a time: s^2 q_k (1 - e^(-2 l t)) / (2 l).
 
     None at the highest wave of the grid, which has a cosine and no sine.
     """
-    grid = grid or system.grid
-    physics, waves = PHYSICS[system.name], torch.arange(grid // 2 + 1, dtype=torch.float64)
-    rates = decay_rates(physics.nu, grid)
+    physics, waves = PHYSICS[system.name], torch.arange(system.grid // 2 + 1, dtype=torch.float64)
+    rates = decay_rates(physics.nu, system.grid)
     grown = torch.where(rates > 0, -torch.expm1(-2 * rates * time) / (2 * rates), time)
     variances = (system.noise * physics.noise) ** 2 * grown / (1 + (waves / 4).square()).square()
     variances[-1] = 0
@@ -203,19 +199,15 @@ def noise_variances(system: System, time: float, grid: int | None = None) -> Flo
 
 
 def solve(
-    system: System,
-    start: Float[Tensor, "example place"],
-    stream: torch.Generator,
-    steps: int,
-    coarsen: int = 1,
-) -> Float[Tensor, "example place"]:
+    system: System, start: Field, stream: torch.Generator, steps: int, coarsen: int = 1
+) -> Field:
     """Exponential Euler in Fourier space.
 
     v_(n+1) = e^(-l dt) v_n + (1 - e^(-l dt)) / l f_n + noise of the step
 
     Args:
         system: an equation.
-        start: u_0.
+        start: u_0, on the system's grid.
         stream: draws the noise.
         steps: the number of steps of the noise.
         coarsen: how many of these make one step of the solver. The noise is put together
@@ -223,46 +215,39 @@ def solve(
     """
     if steps % check_int("coarsen", coarsen, 1):
         refuse("coarsen", coarsen, f"a divisor of {steps} steps")
-    physics, grid = PHYSICS[system.name], start.shape[1]
+    physics, grid = PHYSICS[system.name], system.grid
     fine = physics.time / steps
     rates = decay_rates(physics.nu, grid)
-    kick = (grid * noise_variances(system, fine, grid)).sqrt()
+    kick = (grid * noise_variances(system, fine)).sqrt()
     fade, dt = (-rates * fine).exp(), fine * coarsen
     whole = torch.where(rates > 0, -torch.expm1(-rates * dt) / rates, dt)
-    force = _force(system.name, grid)
     wave = torch.fft.rfft(start)
     for _ in range(steps // coarsen):
         noise = torch.zeros_like(wave)
         for _ in range(coarsen if system.noise else 0):
             white = torch.randn(start.shape, generator=stream, dtype=start.dtype)
             noise = fade * noise + kick * torch.fft.rfft(white)
-        wave = fade**coarsen * wave + whole * force(wave) + noise
+        wave = fade**coarsen * wave + whole * _force(system, wave) + noise
     return torch.fft.irfft(wave, n=grid)
 
 
-def _force(name: str, grid: int):
-    """The force f of an equation on waves; products are cut at two thirds of the waves."""
-    kept = (torch.arange(grid // 2 + 1) <= grid // 3).double()
-    slope = 2j * torch.pi * torch.arange(grid // 2 + 1) * kept
-
-    def force(wave: Tensor) -> Tensor:
-        if name == "heat":
-            return torch.zeros_like(wave)
-        if name == "burgers":
-            return -0.5 * slope * torch.fft.rfft(torch.fft.irfft(kept * wave, n=grid).square())
+def _force(system: System, wave: Tensor) -> Tensor:
+    """The waves of the force f; those of a square are cut at two thirds, against aliases."""
+    grid = system.grid
+    if system.name == "heat":
+        return torch.zeros_like(wave)
+    if system.name == "phi4":
         field = torch.fft.irfft(wave, n=grid)
         return RATE * torch.fft.rfft(field - field**3)
+    kept = (torch.arange(grid // 2 + 1) <= grid // 3).double()
+    slope = 2j * torch.pi * torch.arange(grid // 2 + 1) * kept
+    return -0.5 * slope * torch.fft.rfft(torch.fft.irfft(kept * wave, n=grid).square())
 
-    return force
 
-
-def heat_mean(
-    system: System, start: Float[Tensor, "example place"]
-) -> Float[Tensor, "example place"]:
+def heat_mean(system: System, start: Field) -> Field:
     """The exact mean of the heat equation's u_T."""
-    physics = PHYSICS["heat"]
-    fade = (-decay_rates(physics.nu, start.shape[1]) * physics.time).exp()
-    return torch.fft.irfft(fade * torch.fft.rfft(start), n=start.shape[1])
+    fade = (-decay_rates(PHYSICS["heat"].nu, system.grid) * PHYSICS["heat"].time).exp()
+    return torch.fft.irfft(fade * torch.fft.rfft(start), n=system.grid)
 
 
 def heat_covariance(system: System) -> Float[Tensor, "place place"]:
@@ -298,9 +283,7 @@ def _rough_root(grid: int) -> Float[Tensor, "both both"]:
     return torch.from_numpy(np.linalg.cholesky(rough_covariance(times)))
 
 
-def rough_path(
-    start: Float[Tensor, "example place"], noise: float, stream: torch.Generator
-) -> Float[Tensor, "example place"]:
+def rough_path(start: Field, noise: float, stream: torch.Generator) -> Field:
     """The log-price X at the times j / N, of which X_0 = 0.
 
     Args:

@@ -154,6 +154,11 @@ def complete(history: "xr.Dataset") -> list[bool]:
     return [int(last) == spec.epochs or message != "" for spec, last, message in runs]
 
 
+def diverged(history: "xr.Dataset") -> int:
+    """How many runs were stopped because their loss was not finite."""
+    return sum("not finite" in message for message in history.message.values.tolist())
+
+
 def specs_of(history: "xr.Dataset") -> list[RunSpec]:
     """The spec of every run of a History of transformers.
 

@@ -33,7 +33,7 @@ from grokkit.engine.spec_kinds import Spec, grid
 from grokkit.errors import refuse
 from grokkit.runtime.checkpoint import CheckpointError, checkpoint_specs
 from grokkit.runtime.collector import Collector, outcome
-from grokkit.runtime.history import any_specs_of, complete, split
+from grokkit.runtime.history import any_specs_of, complete, diverged, split
 from grokkit.runtime.jobs import Job
 from grokkit.runtime.run import as_specs, choose_executor, plan
 from grokkit.runtime.store import RunStore
@@ -147,14 +147,9 @@ def sweep(
         with Collector(jobs, progress=progress, keep=keep, title=title) as collector:
             interrupted = executor.run(jobs, collector)
     _tidy(store, checkpoints)
-    diverged = [spec for spec in found if spec in done and _diverged(done[spec])]
-    if diverged:
-        report(f"{len(diverged)} of {len(found)} runs ended early: their loss was not finite")
+    if lost := sum(diverged(done[spec]) for spec in found if spec in done):
+        report(f"{lost} of {len(found)} runs ended early: their loss was not finite")
     return outcome([done[spec] for spec in specs if spec in done], collector, interrupted)
-
-
-def _diverged(history: "xr.Dataset") -> bool:
-    return any("not finite" in message for message in history.message.values)
 
 
 def _tidy(store: RunStore, checkpoints: Path) -> None:

@@ -9,9 +9,9 @@ Axis names: ``example`` (a sequence), ``pos`` (a position in it).
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -19,6 +19,8 @@ from torch import Tensor
 
 from grokkit.errors import refuse
 from grokkit.registry import Registry
+
+D = TypeVar("D", bound=Any)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +49,7 @@ class Sequences:
         return len(self.targets)
 
     def __getitem__(self, rows: Tensor | slice) -> "Sequences":
-        return self._each(lambda part: part[rows])
+        return change_arrays(self, lambda part: part[rows])
 
     @property
     def length(self) -> int:
@@ -75,10 +77,12 @@ class Sequences:
         """True for examples with an informative position: accuracy is taken over these."""
         return self.informative.any(dim=1)
 
-    def _each(self, change: Callable[[Tensor], Tensor]) -> "Sequences":
-        parts = {f.name: getattr(self, f.name) for f in fields(self)}
-        changed: dict[str, Any] = {n: x if x is None else change(x) for n, x in parts.items()}
-        return Sequences(**changed)
+
+def change_arrays(one: D, change: Callable[[Tensor], Tensor]) -> D:
+    """A copy of a dataclass in which each tensor is changed, and all else is as it was."""
+    parts = {field.name: getattr(one, field.name) for field in fields(one)}
+    arrays = {name: change(part) for name, part in parts.items() if isinstance(part, Tensor)}
+    return replace(one, **arrays)
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +153,7 @@ class Task(ABC):
         """The data of this task for one seed: the split and the distractors."""
 
 
-def tuples_for_lists(task: Task, *names: str) -> None:
+def tuples_for_lists(task: Any, *names: str) -> None:
     """Turn the named settings of a new task into tuples where they are lists.
 
     A task read from JSON has lists, and a learner may type one; a frozen task with a list

@@ -32,7 +32,7 @@ from jaxtyping import Bool, Int
 from torch import Tensor
 
 from grokkit.core.common import stream as generator
-from grokkit.core.task import DISTRACTORS, Filling
+from grokkit.core.distractors import DISTRACTORS, Filling
 from grokkit.errors import check_choice, check_int, refuse
 from grokkit.tasks.base import Sequences, Task, TaskData, tuples_for_lists
 from grokkit.tasks.split import SplitKind, check_split, decode, encode, split_operands
@@ -45,7 +45,7 @@ MAX_TOKENS = 50_000_000
 """What a classroom machine holds: 400 MB of token ids."""
 
 DistractorKind = Literal["constant", "alphabet", "random"]
-"""The kinds of distractors: those of the core's :data:`~grokkit.core.task.DISTRACTORS`."""
+"""The kinds of distractors: those of the core's :data:`~grokkit.core.distractors.DISTRACTORS`."""
 
 DEFAULT_ALPHABET = 4
 MAX_ALPHABET = 1000
@@ -77,12 +77,16 @@ class Distractors:
         two = Distractors(self.kind, draws=2).draw(8, 8, 8, generator(0, "trial"))
         return not torch.equal(two[0], two[1])
 
+    @property
+    def draws_operands(self) -> bool:
+        """Whether this kind puts operand tokens where there are no operands."""
+        return bool((Distractors(self.kind).draw(8, 8, 8, generator(0, "trial")) < 8).any())
+
     def check(self, n_gaps: int) -> None:
         """Refuse settings that make no sense for sequences with that many gaps."""
         check_choice("distractors", self.kind, get_args(DistractorKind))
         if self.alphabet is not None:
-            own = DISTRACTORS[self.kind].symbols
-            if own([0], 2) == own([0], 3):
+            if not DISTRACTORS[self.kind].has_alphabet:
                 refuse("alphabet", self.alphabet, f"None where distractors is {self.kind!r}")
             if n_gaps == 0:
                 refuse("alphabet", self.alphabet, "None where no position holds a distractor")
@@ -112,6 +116,12 @@ class Distractors:
         """
         shape = (self.draws, n_inputs, n_gaps)
         return DISTRACTORS[self.kind].draw(Filling(shape, n_operands, self.n_symbols), generator)
+
+
+RANDOM_KINDS: tuple[DistractorKind, ...] = tuple(
+    kind for kind in get_args(DistractorKind) if Distractors(kind).drawn_anew
+)
+"""The kinds whose tokens do not tell a position."""
 
 
 def check_length(length: object, k: int) -> None:

@@ -18,20 +18,21 @@ on I* wherever it is; and since addition ignores order, the pooled values suffic
 import dataclasses
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
 
 import torch
 from jaxtyping import Int
 from torch import Tensor
 
 from grokkit.core.common import stream as generator
-from grokkit.errors import check_choice, check_int, refuse
+from grokkit.errors import check_int, refuse
 from grokkit.tasks.arithmetic import MAX_P, ModularAddition
 from grokkit.tasks.base import Sequences, Task, TaskData, register_task, tuples_for_lists
 from grokkit.tasks.operands import (
     MAX_LENGTH,
     MAX_TOKENS,
     QUERY,
+    RANDOM_KINDS,
+    DistractorKind,
     Distractors,
     check_length,
     check_size,
@@ -71,8 +72,8 @@ class LongerAddition(ModularAddition):
     def __post_init__(self) -> None:
         tuples_for_lists(self, "longer")
         super().__post_init__()
-        if self.distractors == "constant":
-            refuse("distractors", self.distractors, "random, alphabet")
+        if not self.filler.drawn_anew:
+            refuse("distractors", self.distractors, ", ".join(RANDOM_KINDS))
         good = (
             isinstance(self.longer, tuple)
             and len(self.longer) > 0
@@ -120,9 +121,9 @@ class MarkedAddition(Task):
     Attributes:
         p: the modulus, 2..1000.
         length: T, the number of positions, the query included; 3 or more.
-        distractors: ``"alphabet"`` for random symbols out of a few that are no numbers,
-            ``"random"`` for random plain numbers.
-        alphabet: the number of distractor symbols; None for 4, and None for ``"random"``.
+        distractors: a kind that is drawn at random: a token of a position's own would give the
+            operands' places away. Where it draws operands (``"random"``), plain numbers.
+        alphabet: the number of distractor symbols; None: 4, or that there is none.
         draws: how many sequences each pair gives, every one with positions and
             distractors of its own.
         train_fraction: the fraction of pairs that are trained on.
@@ -131,7 +132,7 @@ class MarkedAddition(Task):
 
     p: int = 113
     length: int = 6
-    distractors: Literal["alphabet", "random"] = "alphabet"
+    distractors: DistractorKind = "alphabet"
     alphabet: int | None = None
     draws: int = 1
     train_fraction: float = 0.3
@@ -140,9 +141,9 @@ class MarkedAddition(Task):
     def __post_init__(self) -> None:
         check_int("p", self.p, 2, MAX_P)
         check_length(self.length, k=2)
-        # A constant token per position would give the operands' places away.
-        check_choice("distractors", self.distractors, ("alphabet", "random"))
-        Distractors(self.distractors, self.alphabet, self.draws).check(self.length - 3)
+        self._filler.check(self.length - 3)
+        if not self._filler.drawn_anew:
+            refuse("distractors", self.distractors, ", ".join(RANDOM_KINDS))
         check_size(self.n_inputs, self.length, self.draws)
         check_split(self.train_fraction, self.n_inputs, self.split)
 
@@ -169,22 +170,21 @@ class MarkedAddition(Task):
         )
 
     @property
-    def _symbols(self) -> Distractors:
-        n = self.p if self.distractors == "random" else self.alphabet
-        return Distractors("alphabet", n, self.draws)
+    def _filler(self) -> Distractors:
+        return Distractors(self.distractors, self.alphabet, self.draws)
 
     def _vocabulary(self) -> tuple[str, ...]:
         marked = tuple(f"{number}*" for number in range(self.p))
-        gaps = range(self.length - 3)
-        plain = (
-            map(str, range(self.p)) if self.distractors == "random" else self._symbols.names(gaps)
-        )
-        return (*marked, QUERY, *plain)
+        plain = map(str, range(self.p if self._filler.draws_operands else 0))
+        return (*marked, QUERY, *self._filler.names(range(self.length - 3)), *plain)
 
     def _sequences(self, pairs: Int[Tensor, "input operand"], seed: int) -> Sequences:
         n, room = len(pairs), self.length - 1
         stream = generator(seed, "distractors")
-        filled = self._symbols.draw(n, room, self.p, stream)
+        filled = self._filler.draw(n, room, self.p, stream)
+        # A number among the distractors is plain: its token follows all others.
+        plain = self.p + 1 + len(self._filler.names(range(self.length - 3)))
+        filled = torch.where(filled < self.p, filled + plain, filled)
         # The first two of a random order of the positions are a random pair of them.
         stream = generator(seed, "positions")
         chance = torch.rand(filled.shape, generator=stream, dtype=torch.float32)

@@ -9,7 +9,7 @@ outside of a formula's domain is refused: the error names the argument and what 
 {table}
 
 The same table as data is ``grokkit.theory.STATEMENTS``. Modules, in reading order:
-``attention``, ``sparse_task``, ``contraction``, ``geometry``, ``decoupling``,
+``attention``, ``contraction``, ``geometry``, ``decoupling``,
 ``counterexamples``, ``starvation``, ``kl_acceleration``, ``sparse_rate``, ``variance``, ``heads``.
 """
 
@@ -52,7 +52,7 @@ from grokkit.theory.geometry import (
     squared_gap_terms,
     value_spread,
 )
-from grokkit.theory.heads import distributed_condition, multi_head_pooled
+from grokkit.theory.heads import multi_head_pooled
 from grokkit.theory.kl_acceleration import (
     divergence_claimed,
     kl_flow,
@@ -69,7 +69,6 @@ from grokkit.theory.sparse_rate import (
     sparse_time,
     squared_gap_bound,
 )
-from grokkit.theory.sparse_task import class_distinct_pairs, is_sparse_task
 from grokkit.theory.starvation import (
     cross_entropy,
     output_gradient_bounds,

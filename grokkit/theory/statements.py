@@ -20,7 +20,6 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 READING_ORDER = (
     "attention",
-    "sparse_task",
     "contraction",
     "geometry",
     "decoupling",

@@ -44,8 +44,7 @@ def claims_map(upto: int | None = None) -> Picture:
     heights = [LINE * max(len(said), len(seen), 2) + ROW for said, seen, _ in rows]
     total = sum(heights) + 0.75
     with style():
-        figure = picture(WIDTH, total)
-        figure.set_layout_engine("none")
+        figure = picture(WIDTH, total, "none")
         ax = figure.add_axes((0.01, 0.0, 0.98, 1.0))
         ax.set(xlim=(0, 1), ylim=(total, 0))
         ax.axis("off")

@@ -16,7 +16,6 @@ from grokkit.viz.style import (
     INK,
     LOOKS,
     VARIABLES,
-    EpochScale,
     Picture,
     picture,
     record_axis,
@@ -102,7 +101,6 @@ def seed_curves(
     history: "xr.Dataset",
     variables: str | Sequence[str] = ("train_accuracy", "test_accuracy"),
     *,
-    epoch_scale: EpochScale = "log",
     title: str | None = None,
 ) -> Picture:
     """Every run as a thin line, their median as a thick one, and the band they span.
@@ -110,7 +108,6 @@ def seed_curves(
     Args:
         history: the runs, all of one setting; they may differ in their seed only.
         variables: what to draw, such as ``"kl"``; one panel for each unit.
-        epoch_scale: ``"log"`` or ``"linear"``.
         title: the headline; None: the names of what is drawn.
 
     Returns:
@@ -118,7 +115,7 @@ def seed_curves(
 
     Raises:
         SettingError: the History has no such variable; the runs differ in more than
-            their seed; there is no such scale.
+            their seed.
     """
     variables = [variables] if isinstance(variables, str) else list(variables)
     if not variables:
@@ -138,7 +135,7 @@ def seed_curves(
                 runs_curve(ax, history, name, f"{VARIABLES[name].label}: median")
             if "accuracy" in names[0]:
                 ax.set_ylim(-0.02, 1.04)
-            record_axis(ax, history.epoch.values, epoch_scale)
+            record_axis(ax, history.epoch.values)
             ax.set_xlabel("" if ax is not axes[-1] else ax.get_xlabel())
             ax.legend(loc="best")
         labels = "; ".join(VARIABLES[name].label for name in variables)

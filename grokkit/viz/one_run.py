@@ -17,7 +17,6 @@ from grokkit.viz.style import (
     INK,
     SHADES,
     SIGNAL_LOOKS,
-    EpochScale,
     Picture,
     curve,
     epoch_axis,
@@ -121,20 +120,18 @@ def draw_curves(ax: Axes, one: "xr.Dataset", *names: str) -> None:
         curve(ax, name, one.epoch.values, one[name].values)
 
 
-def four_panels(history: "xr.Dataset", run: int = 0, *, epoch_scale: EpochScale = "log") -> Picture:
+def four_panels(history: "xr.Dataset", run: int = 0) -> Picture:
     """Accuracies, losses, structure and gradients of one run, with its phases shaded.
 
     Args:
         history: the History.
         run: which of its runs, by position.
-        epoch_scale: ``"log"`` shows memorising, which takes a hundredth of the run, and
-            understanding side by side; ``"linear"`` shows how long the wait is.
 
     Returns:
         A picture of 10 x 7.8 inches at 100 dots each.
 
     Raises:
-        SettingError: there is no such run, or no such scale.
+        SettingError: there is no such run.
     """
     one = one_run(history, run)
     with style():
@@ -142,7 +139,7 @@ def four_panels(history: "xr.Dataset", run: int = 0, *, epoch_scale: EpochScale 
         panels = list(figure.subplots(2, 2).flat)
         accuracy, loss, structure, gradient = panels
         for ax in panels:
-            record_axis(ax, one.epoch.values, epoch_scale)
+            record_axis(ax, one.epoch.values)
         draw_curves(accuracy, one, "train_accuracy", "test_accuracy")
         accuracy.set(title="What it gets right", ylim=(-0.02, 1.1), yticks=np.linspace(0, 1, 6))
         draw_curves(loss, one, "train_loss", "test_loss")
@@ -172,15 +169,13 @@ def four_panels(history: "xr.Dataset", run: int = 0, *, epoch_scale: EpochScale 
     return figure
 
 
-def signals_of_a_run(one: "xr.Dataset", share: float = 0.5, lasting: bool = True) -> Picture:
+def signals_of_a_run(one: "xr.Dataset") -> Picture:
     """The accuracies of a run, and below them every signal as a share of its whole change.
 
-    0 is where memorising left a signal, 1 where it ends; a mark shows where it arrives.
+    0 is where memorising left a signal, 1 where it ends; it is half-way for good at its mark.
 
     Args:
         one: a single run, with features recorded.
-        share: of the change, at which a signal arrives.
-        lasting: whether it must stay there.
 
     Returns:
         A picture 9 inches wide at 100 dots each.
@@ -213,17 +208,17 @@ def signals_of_a_run(one: "xr.Dataset", share: float = 0.5, lasting: bool = True
             mark = {"marker": marker, "markersize": 8, "markeredgecolor": INK}
             owner = f" ({signal.account})" if name in RANKED else ""
             keys.append(Line2D([], [], label=name + owner, **look, **mark))
-            when = half_rise_epoch(epochs, values, change, share, lasting)
+            when = half_rise_epoch(epochs, values, change)
             if not np.isnan(when):
                 height = change.share(values[epochs == when])[0]
                 below.plot(when, height, color=look["color"], **mark, zorder=4)
-        below.axhline(share, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
+        below.axhline(0.5, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
         below.set(ylim=(-0.55, 1.55), ylabel="share of its whole change")
         below.legend(handles=keys, loc="upper left", ncols=2, fontsize=8)
         epoch_axis(below, start, float(epochs[-1]), "log")
         below.set_xlim(0.8 * start, epochs[-1])
         below.set_xlabel("epoch (log scale)")
         seed = f"seed {int(one.seed)}; " if "seed" in one.coords else ""
-        words = f"{seed}0: when memorised, 1: at the end; a mark is where {share:.0%} is done"
-        titles(figure, "Every signal on the same scale", words + (" for good" if lasting else ""))
+        words = "0: when memorised, 1: at the end; a mark is where 50% is done for good"
+        titles(figure, "Every signal on the same scale", seed + words)
     return figure

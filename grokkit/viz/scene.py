@@ -36,7 +36,7 @@ from grokkit.viz.style import (
     VARIABLES,
     Picture,
     epoch_axis,
-    fixed_picture,
+    picture,
     powers_only,
     style,
     titles,
@@ -208,7 +208,7 @@ def still(
     rows = [[_Panel(panel, read) for panel in row] for row in scene["rows"]]
     heights = [max(panel.height for panel in row) for row in rows]
     with style():
-        figure = fixed_picture(WIDTH, HEAD + sum(heights))
+        figure = picture(WIDTH, HEAD + sum(heights), "none")
         top = HEAD
         for row, height in zip(rows, heights, strict=True):
             left, whole = 0.0, sum(panel.grow for panel in row)

@@ -243,17 +243,12 @@ class Picture(Figure):
         return bundle, {"image/png": {"alt": words}}
 
 
-def picture(width: int | float, height: int | float) -> Picture:
-    """An empty picture; sizes in inches, at 100 dots each."""
-    figure = Picture(figsize=(width, height))
-    FigureCanvasAgg(figure)
-    return figure
+def picture(width: int | float, height: int | float, layout: Any = None) -> Picture:
+    """An empty picture; sizes in inches, at 100 dots each.
 
-
-def fixed_picture(width: int | float, height: int | float) -> Picture:
-    """An empty picture whose axes stand where they are put; sizes are those of :func:`picture`."""
-    no_layout: Any = "none"  # which matplotlib documents and its types lack
-    figure = Picture(figsize=(width, height), layout=no_layout)
+    With the layout ``"none"``, which matplotlib's types lack, its axes stand where they are put.
+    """
+    figure = Picture(figsize=(width, height), layout=layout)
     FigureCanvasAgg(figure)
     return figure
 
@@ -322,7 +317,7 @@ def epoch_axis(ax: Axes, first: int | float, last: int | float, scale: EpochScal
         last: the last recorded epoch.
         scale: ``"linear"`` or ``"log"``.
     """
-    check_choice("epoch_scale", scale, ("linear", "log"))
+    check_choice("scale", scale, ("linear", "log"))
     if scale == "log":
         ax.set_xscale("symlog", linthresh=max(first, 1), linscale=0.25)
         ticks = [step * 10**power for power in range(8) for step in (1, 3)]
@@ -332,17 +327,11 @@ def epoch_axis(ax: Axes, first: int | float, last: int | float, scale: EpochScal
     ax.set_xlim(0, max(last, 1))
 
 
-def record_axis(ax: Axes, epochs: np.ndarray, scale: EpochScale = "log") -> None:
-    """Set up an axis of epochs that ends with the last record and names what it counts.
-
-    Args:
-        ax: whose horizontal axis.
-        epochs: the recorded epochs, ``[epoch]``.
-        scale: ``"linear"`` or ``"log"``.
-    """
+def record_axis(ax: Axes, epochs: np.ndarray) -> None:
+    """Set up an axis of recorded epochs, ``[epoch]``, that says what it counts."""
     last = float(np.max(epochs, initial=0))
-    epoch_axis(ax, float(np.min(epochs[epochs > 0], initial=max(last, 1))), last, scale)
-    ax.set_xlabel(epoch_label(scale))
+    epoch_axis(ax, float(np.min(epochs[epochs > 0], initial=max(last, 1))), last, "log")
+    ax.set_xlabel(epoch_label("log"))
 
 
 def epoch_label(scale: EpochScale) -> str:

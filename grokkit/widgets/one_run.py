@@ -8,7 +8,6 @@ import numpy as np
 from grokkit import runs
 from grokkit.diagnostics.phases import BORDERS, PHASES, phase_borders, phase_labels
 from grokkit.diagnostics.plateau import hindsight_conditions
-from grokkit.errors import check_int, check_number
 from grokkit.runtime.history import specs_of
 from grokkit.viz.one_run import describe, one_run
 from grokkit.viz.scene import (
@@ -38,12 +37,10 @@ _TELLING = ("arm", "kl_strength", "weight_decay", "learning_rate", "seed")
 class _Runs:
     """Some runs, and what the scenes of all three widgets have in common."""
 
-    def __init__(self, history: "xr.Dataset | None", run: int) -> None:
+    def __init__(self, history: "xr.Dataset | None") -> None:
         self.history = runs.load("classroom") if history is None else history
-        count = self.history.sizes.get("run", 1)
-        check_int("run", run, 0, count - 1)
-        self.first = run
-        self.every = [one_run(self.history, number) for number in range(count)]
+        count = range(self.history.sizes.get("run", 1))
+        self.every = [one_run(self.history, number) for number in count]
         self.epochs = self.each(lambda one: one.epoch.values.tolist())
         self.last = self.each(lambda one: int(one.epoch.values[-1]))
         self.ends = self.each(lambda one: [0, max(int(one.epoch.values[-1]), 1)])
@@ -75,16 +72,16 @@ class _Runs:
 
     def menu(self, **more: Any) -> Scene:
         """The menu of runs, not to be seen where there is only one."""
-        return menu("run", "run", self._names(), self.first, hidden=len(self.every) == 1, **more)
+        return menu("run", "run", self._names(), hidden=len(self.every) == 1, **more)
 
     def slider(self, name: str, label: str, epoch: float, **more: Any) -> Scene:
         """A slider over the records of the run that is chosen; first near an epoch."""
-        records = self.every[self.first].epoch.values
+        records = self.every[0].epoch.values
         return slider(name, label, self.epochs, int(np.abs(records - epoch).argmin()), **more)
 
     def scrubber(self) -> list[Scene]:
         """The menu and a slider that begins where the run has memorised."""
-        memorised = np.nan_to_num(phase_borders(self.every[self.first]).values[0])
+        memorised = np.nan_to_num(phase_borders(self.every[0]).values[0])
         return [self.menu(), self.slider("epoch", "epoch", float(memorised), play=True)]
 
     def accuracy(self) -> Scene:
@@ -127,14 +124,10 @@ class RunScrubber(SceneWidget):
 
     Args:
         history: the runs; None for the recorded five of the classroom preset.
-        run: which of them first, by position.
-
-    Raises:
-        SettingError: there is no such run.
     """
 
-    def __init__(self, history: "xr.Dataset | None" = None, run: int = 0) -> None:
-        some = _Runs(history, run)
+    def __init__(self, history: "xr.Dataset | None" = None) -> None:
+        some = _Runs(history)
         self.history = some.history
         bounded = "starvation_bound" in self.history
         measured = "score_gradient_max" if "score_gradient_max" in self.history else ""
@@ -220,36 +213,21 @@ LEAST_MASS = 1e-4
 class ConditionPlane(SceneWidget):
     """The plane of norm and least mass, with a run's way through it up to some epoch.
 
-    A condition whose threshold is not known, as the run has not grokked, is not drawn, and the
-    line above says so.
+    The thresholds of B_gamma and N are what each run turned out to have when it grokked, by
+    :func:`grokkit.diagnostics.hindsight_conditions`. A condition whose threshold is not known, as
+    the run has not grokked, is not drawn, and the line above says so.
 
     Args:
         history: the runs; None for the recorded five of the classroom preset.
-        run: which of them first, by position.
-        gamma: the threshold of B_gamma; None: what each run turned out to have when it
-            grokked, by :func:`grokkit.diagnostics.hindsight_conditions`.
-        r_max: the largest norm that N allows; None: likewise.
-
-    Raises:
-        SettingError: there is no such run; gamma or r_max is not above 0.
     """
 
-    def __init__(
-        self, history: "xr.Dataset | None" = None, run: int = 0, *,
-        gamma: float | None = None, r_max: float | int | None = None,
-    ) -> None:  # fmt: skip
-        for name, value in (("gamma", gamma), ("r_max", r_max)):
-            if value is not None:
-                check_number(name, float(value), strict=True)
-        some = _Runs(history, run)
+    def __init__(self, history: "xr.Dataset | None" = None) -> None:
+        some = _Runs(history)
         self.history = some.history
         whole = hindsight_conditions(self.history)
         count = range(len(some.every))
         seen = [whole.isel(run=number) if "run" in whole.dims else whole for number in count]
-        known = [
-            (float(s.gamma if gamma is None else gamma), float(s.r_max if r_max is None else r_max))
-            for s in seen
-        ]
+        known = [(float(one.gamma), float(one.r_max)) for one in seen]
         verdicts = map(_verdicts, some.every, known)
         super().__init__(
             controls=some.scrubber(),
@@ -265,7 +243,7 @@ class ConditionPlane(SceneWidget):
             words={
                 "holds": by("run", (by("epoch", each) for each in verdicts)),
                 "test": some.form("test_accuracy", "{:.0%}"),
-                "origin": by("run", (_where_from(gamma, r_max, one) for one in seen)),
+                "origin": by("run", map(_where_from, seen)),
                 "which": some.words,
             },
             rows=[[_plane(some, known), some.accuracy()]],
@@ -288,18 +266,12 @@ def _verdicts(one: "xr.Dataset", known: tuple[float, float]) -> list[str]:
     ]
 
 
-def _where_from(gamma: float | None, r_max: float | int | None, seen: "xr.Dataset") -> str:
+def _where_from(seen: "xr.Dataset") -> str:
     """Where the thresholds come from."""
-    names = [name for name, one in (("γ", gamma), ("r_max", r_max)) if one is None]
-    if not names:
-        return "γ and r_max as given"
     if np.isnan(seen.epoch):
-        return f"{' and '.join(names)} can be measured on a run that groks only"
-    words = f"{' and '.join(names)} as measured when phase 4 began, at {int(seen.epoch):,}"
-    if "γ" in names and np.isnan(seen.gamma):
-        words = words.replace("γ and r_max", "r_max") if "r_max" in names else "r_max as given"
-        words += ", γ not on record"
-    return words
+        return "γ and r_max can be measured on a run that groks only"
+    when = f"as measured when phase 4 began, at {int(seen.epoch):,}"
+    return f"r_max {when}, γ not on record" if np.isnan(seen.gamma) else f"γ and r_max {when}"
 
 
 def _plane(some: _Runs, known: list[tuple[float, float]]) -> Scene:
@@ -350,17 +322,13 @@ class PhaseFinder(SceneWidget):
 
     Args:
         history: the runs; None for the recorded five of the classroom preset.
-        run: which of them first, by position.
-
-    Raises:
-        SettingError: there is no such run.
     """
 
-    def __init__(self, history: "xr.Dataset | None" = None, run: int = 0) -> None:
-        some = _Runs(history, run)
+    def __init__(self, history: "xr.Dataset | None" = None) -> None:
+        some = _Runs(history)
         self.history = some.history
         # A quarter, a half and three quarters of the way along the picture's log axis.
-        records = some.every[run].epoch.values
+        records = some.every[0].epoch.values
         places = np.expm1(np.quantile(np.log1p(records), [0.25, 0.5, 0.75]))
         rules = np.array([phase_borders(one).values for one in some.every])
         button = {

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float
 
 from grokkit.diagnostics import grok_epoch, memorise_epoch
-from grokkit.errors import check_choice, refuse
+from grokkit.errors import refuse
 from grokkit.experiments import recorded
 from grokkit.model.norm import PLACEMENTS, NormPlacement, Placement
 from grokkit.runtime.history import specs_of
@@ -88,7 +88,6 @@ class PathwayPicker(SceneWidget):
     Args:
         history: runs that differ in ``norm`` and their seed alone. None for the recorded
             experiment ``ln-placement``.
-        placement: the one that is shown first; None: the last but one that there is.
 
     Attributes:
         history: the runs.
@@ -97,21 +96,16 @@ class PathwayPicker(SceneWidget):
         SettingError: the History holds no such runs, or there is no recording.
     """
 
-    def __init__(
-        self, history: "xr.Dataset | None" = None, placement: NormPlacement | None = None
-    ) -> None:
+    def __init__(self, history: "xr.Dataset | None" = None) -> None:
         history = recorded("ln-placement") if history is None else history
         if history is None:
             refuse("history", None, "a History: ln-placement is not recorded here")
         self.history = history
         every = find_placements(history)
-        there = list(every)
-        first = there[max(0, len(there) - 2)] if placement is None else placement
-        check_choice("placement", first, tuple(there))
-        super().__init__(**_scene(history, every, there.index(first)))
+        super().__init__(**_scene(history, every))
 
 
-def _scene(history: "xr.Dataset", every: "dict[NormPlacement, np.ndarray]", first: int) -> Scene:
+def _scene(history: "xr.Dataset", every: "dict[NormPlacement, np.ndarray]") -> Scene:
     names, groups = list(every), list(every.values())
     bundle = Bundle(history, groups, most=60)
     runs = {name: history.isel(run=group) for name, group in every.items()}
@@ -162,7 +156,7 @@ def _scene(history: "xr.Dataset", every: "dict[NormPlacement, np.ndarray]", firs
     top = numbers(1.08 * float(history.effective_rank.max()))
     return {
         "controls": [
-            slider("placement", "LayerNorm", list(range(len(names))), first,
+            slider("placement", "LayerNorm", list(range(len(names))), max(0, len(names) - 2),
                    labels=[NAMES[name] for name in names])
         ],
         "data": {"epochs": bundle.epochs},

@@ -27,9 +27,9 @@ def test_every_contender_is_timed_in_every_round(measured):
     assert all(times.shape == (2,) for times in measured.milliseconds.values())
 
 
-def test_a_ratio_is_taken_within_a_round():
+def test_a_ratio_is_taken_within_a_round(measured):
     times = {"textbook": np.array([10.0, 40.0]), "ours": np.array([1.0, 2.0])}
-    pair = Measurement(SMALL, times, "a machine")
+    pair = Measurement(SMALL, measured.milliseconds | times, "a machine")
     assert pair.ratio("textbook", "ours").tolist() == [10.0, 20.0]
     assert "15.00x (10.00 .. 20.00)" in bench.report(pair)
 

@@ -996,6 +996,13 @@ def test_the_report_keeps_the_rosters_columns_and_its_pages_are_harmless(tmp_pat
     assert all(line.startswith("    ") for line in body.splitlines())
 
 
+def test_a_file_that_was_not_read_is_told_once():
+    cut = [row("ada", f"ex_1_{n}", 0, outcome="unreadable", feedback="cut short") for n in (1, 2)]
+    (ada,) = roster.students([*cut, row("ada", "ex_2_1", 0, outcome="stopped", feedback="left")])
+    page = ada.page()
+    assert "## Exercises 1.1, 1.2: unreadable, 0 of 4\n\n    cut short\n\n## Exercise 2.1" in page
+
+
 def test_a_file_that_is_no_roster_is_refused(tmp_path: Path):
     path = tmp_path / "students.csv"
     path.write_text("colour,size\nred,3\n")
@@ -1029,12 +1036,9 @@ def travelled(value: Any) -> Any:
         float("inf"),
         "täxt",
         ...,
-        1 + 2j,
         (1, [2, (3,)], {"a": {4}, 5: None}),
         Fraction(-2, 3),
-        slice(1, None, 2),
         range(3),
-        torch.float64,
         len,
         grokkit.presets["live"],
         grokkit.presets["live"].task,
@@ -1052,8 +1056,6 @@ def test_arrays_and_tensors_arrive_with_shape_and_type():
     array = np.array([[1.5, float("nan")]])
     np.testing.assert_array_equal(travelled(array), array)
     assert travelled(np.float32(0.1)) == np.float32(0.1)
-    generator = torch.Generator().manual_seed(3)
-    assert torch.equal(travelled(generator).get_state(), generator.get_state())
 
 
 def test_anything_else_arrives_as_its_print():
@@ -1061,7 +1063,9 @@ def test_anything_else_arrives_as_its_print():
         def __repr__(self) -> str:
             return "mine"
 
-    assert travelled([Mine()]) == [Opaque("mine")]
+    assert travelled([Mine(), 1 + 2j, torch.float64]) == [
+        *map(Opaque, ("mine", "(1+2j)", "torch.float64"))
+    ]
     nested: list[Any] = []
     for _ in range(100):
         nested = [nested]

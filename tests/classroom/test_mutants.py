@@ -6,7 +6,7 @@ import pytest
 
 from grokkit.classroom.checks.equivalent import EQUIVALENT
 from grokkit.classroom.exercises import source as sources
-from grokkit.classroom.mutants import mutants, reason, survivors
+from grokkit.classroom.mutants import main, mutants, reason, survivors
 
 CHAPTERS = sorted((Path(__file__).parents[2] / "solutions").glob("[0-9][0-9]_*.py"))
 # The clock that ends a mutant may strike where Python can only print the exception.
@@ -27,6 +27,14 @@ def test_some_mutants_of_every_chapter_are_refused(path: Path):
 def test_no_mutant_passes_but_those_declared(path: Path):
     _, passed = survivors(sources.read(path))
     assert [str(one) for one in passed if not reason(one)] == []
+
+
+@pytest.mark.parametrize(("words", "code"), [("--help", 0), ("99", 2), ("one", 2)])
+def test_its_command_says_how_it_is_used(words: str, code: int, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main([words])
+    said = capsys.readouterr()
+    assert ended.value.code == code and "usage: " in said.out + said.err
 
 
 def test_what_is_declared_is_a_mutant():

@@ -1,6 +1,7 @@
 """``grokkit reproduce NAME...``."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -71,6 +72,17 @@ def test_a_dry_run_tells_the_runs_and_the_time_and_writes_nothing(
     assert "4 runs, 2 done; about" in said and "n = 2, 1 done" in said
     assert main(["reproduce", NAME, "--seeds", "0", "--dry-run"]) == 0
     assert f"{NAME}, classroom: 2 runs, 2 done\n" in capsys.readouterr().out
+
+
+def test_a_dry_run_says_which_runs_are_those_of_other_rows(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    rows = {NAME: tiny(NAME)}
+    rows["again"] = replace(rows[NAME], name="again", shares_recording_of=(NAME,))
+    monkeypatch.setattr(experiments, "ROWS", MappingProxyType(rows))
+    assert main(["reproduce", "again", *FEW, "--dry-run"]) == 0
+    line = f"  4 of them are runs of {NAME} too: whichever comes first trains them\n"
+    assert line in capsys.readouterr().out
 
 
 def test_an_interrupt_says_that_the_same_command_goes_on(

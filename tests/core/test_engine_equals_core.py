@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from grokkit import core
 from grokkit.bench.core_run import core_run
-from grokkit.core.task import DISTRACTORS
+from grokkit.core.distractors import DISTRACTORS
 from grokkit.engine import RunSpec, Trainer, presets
 from grokkit.engine.optimizers import SGD, Adam, AdamW, Lion, Muon
 from grokkit.engine.priors import EntropyPrior, KLPrior, SparsityPrior
@@ -120,8 +120,7 @@ def spec_of(task: Any, model: Any, optimizer: Any, prior: Any, other: Any) -> Ru
         (kind, dict(settings)) for kind, settings in (task, optimizer, prior)
     )
     length = task.get("length", 3)
-    own = DISTRACTORS[task.get("distractors", "constant")].symbols
-    if length == 3 or own([0], 2) == own([0], 3):
+    if length == 3 or not DISTRACTORS[task.get("distractors", "constant")].has_alphabet:
         task.pop("alphabet", None)
     if length == 3 or not Distractors(task.get("distractors", "constant")).drawn_anew:
         task.pop("draws", None)

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from grokkit import core
 from grokkit.core.common import stream
-from grokkit.core.task import DISTRACTORS, RULES, distinct
+from grokkit.core.distractors import DISTRACTORS
+from grokkit.core.task import RULES, distinct
 
 settings_of_a_task = st.fixed_dictionaries(
     {

@@ -132,6 +132,7 @@ CHANGES: dict[str, Any] = {
     "precision": "float64",
     "features": True,
     "updates": True,
+    "circuits": True,
 }
 """For every setting that there is, another value."""
 

@@ -3,12 +3,13 @@
 import pytest
 
 from grokkit.engine import RunSpec, Spec, presets
-from grokkit.engine.spec_kinds import read_spec
+from grokkit.engine.spec_kinds import read_spec, spec_kinds
 from grokkit.errors import SettingError
 from grokkit.images import ImageSpec, image_presets
+from grokkit.operators import contest_presets
 from grokkit.runtime import spec_key
 
-SPECS = [*presets.values(), *image_presets.values()]
+SPECS = [*presets.values(), *image_presets.values(), *contest_presets.values()]
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=repr)
@@ -16,6 +17,13 @@ def test_a_spec_of_any_kind_is_read_as_what_it_was(spec: Spec):
     again = read_spec(spec.to_json())
     assert type(again) is type(spec) and again == spec
     assert spec_key(again) == spec_key(spec)
+
+
+def test_every_kind_of_spec_is_found_by_who_has_not_imported_its_room():
+    homes = {kind: cls.__module__.rsplit(".", 1)[0] for kind, cls in spec_kinds.items()}
+    assert {kind: home for kind, home in homes.items() if home != "grokkit.engine"} == (
+        spec_kinds.homes
+    )
 
 
 def test_specs_of_two_kinds_have_keys_of_their_own():

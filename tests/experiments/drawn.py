@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import xarray as xr
 
-from grokkit.experiments import Evidence, Part
+from grokkit.experiments import Evidence, Part, Row
 from grokkit.experiments.uniformity import field
 
 EPOCHS = np.array([0, 100, 200, 300, 400])
@@ -74,6 +74,12 @@ def _one_run(variable: str, values: Curve) -> xr.DataArray:
     axis, place = AXES.get(variable, ("", ""))
     one = xr.DataArray(np.array([values]), dims=("run", "epoch"))
     return one.expand_dims({axis: [place]}, axis=2) if axis else one
+
+
+def judged(row: Row, name: str, runs: Evidence) -> list[bool | None]:
+    """What each part of a row's claim found of the one seed."""
+    (claim,) = (claim for claim in row.claims if claim.id == f"{row.name}/{name}")
+    return outcomes(claim.judge(runs))
 
 
 def outcomes(parts: Sequence[Part]) -> list[bool | None]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from grokkit.experiments import kl_acceleration as acceleration
-from tests.experiments.drawn import EPOCHS, drawn, outcomes
+from tests.experiments.drawn import EPOCHS, drawn, judged, outcomes
 
 NEVER = 9999
 STRENGTHS = tuple(f"KL {beta:g}" for beta in acceleration.BETAS)
@@ -32,7 +32,7 @@ def grokking(names: Sequence[str], epochs: Sequence[int]) -> dict[str, dict[str,
 )
 def test_the_epoch_falls_with_beta_from_the_baseline_on(epochs: tuple, falls: bool | None):
     runs = drawn(grokking(("baseline", *STRENGTHS), epochs))
-    assert outcomes(acceleration.falls_with_beta(runs)) == [falls]
+    assert judged(acceleration.ROW, "falls-with-beta", runs) == [falls]
 
 
 @pytest.mark.parametrize(

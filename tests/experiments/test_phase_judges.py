@@ -7,7 +7,7 @@ import xarray as xr
 from grokkit.engine import RunSpec
 from grokkit.experiments import assumptions, four_phases
 from grokkit.experiments.judges import Judge
-from tests.experiments.drawn import EPOCHS, Curve, drawn, outcomes
+from tests.experiments.drawn import EPOCHS, Curve, drawn, judged, outcomes
 
 NAN = np.nan
 NEVER: dict[str, list[float]] = {
@@ -103,7 +103,7 @@ def test_half_of_the_decay_waits_about_twice_as_long(waits: tuple[int, int], hal
     less, more = (understood(wait, start) for wait in waits)
     never = {"decay 2": NEVER, "decay 4": NEVER}  # of these, nothing is known
     runs = drawn({"decay 0.5": less, "decay 1": more, **never})
-    assert outcomes(four_phases.halves_with_decay(runs)) == [halved, None, None]
+    assert judged(four_phases.ROW, "inverse-decay", runs) == [halved, None, None]
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_the_product_counts_where_the_waits_are_the_same_to_a_third(
 ):
     first = {"rate x2": understood(mine), "decay 2": understood(its)}
     second = {"rate x2, decay 0.5": understood(mine), "decay 1": understood(its)}
-    assert outcomes(four_phases.product_counts(drawn(first | second))) == [same] * 2
+    assert judged(four_phases.ROW, "product", drawn(first | second)) == [same] * 2
 
 
 @pytest.mark.parametrize(

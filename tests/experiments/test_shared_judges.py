@@ -3,13 +3,15 @@
 import numpy as np
 import pytest
 
-from grokkit.experiments import Claim, Times, lr_and_decay, readout_scale, resnet_grokking, tasks
+from grokkit.experiments import Claim, Times, lr_and_decay, readout_scale, resnet_grokking
 from grokkit.experiments.judges import (
     Judge,
     ends_below,
+    falls_with,
     grok_ranks,
     groks,
     in_order,
+    memorised_first,
     memorises,
     never_groks,
     no_sooner,
@@ -203,7 +205,7 @@ DECAYS, SCALES = ("decay 0.5", "decay 1", "decay 1.5"), ("a 0.5", "a 1", "a 1.5"
 @pytest.mark.parametrize(
     ("judge", "names", "rising", "falling"),
     [
-        (lr_and_decay.decay_orders, DECAYS, False, True),
+        (falls_with("decay", dict(zip(DECAYS, (0.5, 1.0, 1.5), strict=True))), DECAYS, False, True),
         (readout_scale.orders("", -1), SCALES, False, True),
         (readout_scale.orders(RATE, +1), (f"a 0.5{RATE}", "a 1", f"a 1.5{RATE}"), True, False),
     ],
@@ -262,8 +264,8 @@ def test_there_is_a_gap_where_it_is_memorised_in_a_share_of_the_epochs_to_the_gr
 ):
     curves = {"train_accuracy": reaches(memorised), "test_accuracy": reaches(grokked)}
     runs = drawn({"with twins": curves})
-    assert outcomes(tasks.memorised_first("with twins")(runs)) == [by_half]
-    assert outcomes(resnet_grokking.waits(runs)) == [by_a_quarter]
+    assert outcomes(memorised_first("with twins")(runs)) == [by_half]
+    assert outcomes(memorised_first("with twins", 0.25)(runs)) == [by_a_quarter]
 
 
 @pytest.mark.parametrize(("end", "right"), [(0.9, True), (0.89, False), (NAN, None)])

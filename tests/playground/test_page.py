@@ -66,6 +66,22 @@ def test_a_new_run_shows_nothing_of_the_run_that_it_replaces(page: Page):
         assert epochs == list(range(0, 10 * len(epochs), 10))
 
 
+def test_the_table_keeps_what_came_of_each_run(page: Page):
+    for decay in ("2", "3"):
+        page.click("#go")
+        page.wait_for_function(f"{LAST}.trainAccuracy >= 0.99")
+        memorised = page.evaluate("playground.records.find(r => r.trainAccuracy >= 0.99).epoch")
+        page.locator("#decay").fill(decay)
+        page.click("#go")
+        page.wait_for_function("!playground.going")
+        page.click("#again")
+        page.wait_for_function("playground.records.length === 1")
+        told = page.locator("#runs tbody tr").last.locator("td").all_inner_texts()
+        assert int(told[1].replace(",", "")) == memorised and told[2].startswith("not by ")
+    before = ["start settings, turned while it ran", "decay 2, turned while it ran"]
+    assert page.locator("#runs tbody td:first-child").all_inner_texts() == before
+
+
 def test_a_seed_that_is_none_leaves_the_field_with_the_one_in_use(page: Page):
     for typed, taken in (("7", "7"), ("", "7"), ("-5", "0"), ("-5", "0"), ("12345", "9999")):
         page.fill("#seed", typed)

@@ -7,13 +7,11 @@ from hypothesis import strategies as st
 
 from grokkit.errors import SettingError
 from grokkit.theory import (
-    class_distinct_pairs,
     collision,
     delta_necessary,
     delta_sufficient,
     gamma_threshold,
     gap_lower_bound,
-    is_sparse_task,
     kl_divergence,
     low_divergence,
     mlp_lipschitz,
@@ -100,7 +98,9 @@ def test_the_conditions_are_read_per_row_and_include_their_borders():
 @pytest.mark.parametrize(("k", "distractors"), [(1, 0), (2, 1), (3, 2), (4, 1)])
 def test_parity_is_solved_without_b_gamma(k, distractors):
     example = parity(k, distractors)
-    assert is_sparse_task(example.tokens, example.targets, example.informative)
+    # Definition 3.1: equal bits on I* always mean equal targets.
+    bits = example.tokens[:, example.informative]
+    assert len(np.unique(np.c_[bits, example.targets], axis=0)) == len(np.unique(bits, axis=0))
     np.testing.assert_array_equal(example.output > 0, example.targets == 1)
     assert example.c_margin == pytest.approx(2.0, abs=1e-6)
     # Half of the informative positions hold a 0, and get next to nothing.
@@ -115,7 +115,10 @@ def test_parity_is_solved_without_b_gamma(k, distractors):
     ones = (example.tokens[:, :k] == 1).sum(axis=1)
     np.testing.assert_array_equal(met, ones == k)
     for position in range(k):
-        i, j = class_distinct_pairs(example.tokens, example.targets, position).T
+        # The pairs of (27): they differ at one informative position, and so in their class.
+        apart = (example.tokens[:, None] != example.tokens).nonzero()
+        pairs = np.stack(apart[:2])[:, apart[2] == position]
+        i, j = pairs[:, (example.tokens[pairs[0]] != example.tokens[pairs[1]]).sum(axis=1) == 1]
         mass = example.attention[:, position]
         needed = pair_mass_required(example.c_margin, example.lipschitz, spread)
         assert (mass[i] + mass[j] >= needed).all()

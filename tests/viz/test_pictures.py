@@ -69,12 +69,9 @@ def test_no_legend_lies_over_a_curve(history: xr.Dataset):
         assert legend.get_window_extent().y1 < ax.get_window_extent().y0
 
 
-@pytest.mark.parametrize(
-    ("scale", "named"),
-    [("log", "phase 3: resurgence"), ("linear", "phase 1: memorisation; phase 3: resurgence")],
-)
-def test_a_phase_too_short_for_its_name_is_named_above(history: xr.Dataset, scale, named: str):
-    assert four_panels(history, epoch_scale=scale).texts[-1].get_text().endswith(f"seed 0; {named}")
+def test_a_phase_too_short_for_its_name_is_named_above(history: xr.Dataset):
+    text = four_panels(history).texts[-1].get_text()
+    assert text.endswith("seed 0; phase 3: resurgence")
 
 
 @pytest.mark.parametrize("change", [{"run": 3}, {"run": -1}])
@@ -114,8 +111,8 @@ def test_nan_after_the_end_and_zeros_on_a_log_axis_can_be_drawn(history: xr.Data
 
 
 def test_the_same_history_gives_the_same_small_file(history: xr.Dataset):
-    first = png(four_panels(history, epoch_scale="linear"))
-    assert first == png(four_panels(history, epoch_scale="linear")) and len(first) < 100_000
+    first = png(four_panels(history))
+    assert first == png(four_panels(history)) and len(first) < 100_000
 
 
 def test_pictures_of_a_trained_run():
@@ -238,11 +235,6 @@ def test_the_legend_shows_the_mark_of_each_signal_and_names_its_account(staged_r
     assert shown["alpha"] == "alpha (features)" and shown["norm"] == "norm"
     marks = [str(handle.get_marker()) for handle in legend.legend_handles]
     assert marks == [look["marker"] for look in SIGNAL_LOOKS.values()]
-
-
-def test_the_ruler_is_named(staged_runs):
-    figure = signals_of_a_run(staged_runs.isel(run=0), share=0.25, lasting=False)
-    assert "25% is done" in words(figure) and "for good" not in words(figure)
 
 
 def test_it_takes_one_run_that_has_grokked(staged_runs):

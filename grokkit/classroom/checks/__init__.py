@@ -55,7 +55,10 @@ class Checks:
     def chapter(self, number: int) -> dict[str, Exercise]:
         """The exercises of one chapter by name, in the order in which they are declared."""
         module = import_module(f"{__name__}.chapter_{number:02}")
-        return {name: part for name, part in vars(module).items() if isinstance(part, Exercise)}
+        found = {name: part for name, part in vars(module).items() if isinstance(part, Exercise)}
+        for name, exercise in found.items():
+            exercise.name = name
+        return found
 
 
 check = Checks()

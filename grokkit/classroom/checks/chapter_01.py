@@ -1,44 +1,34 @@
 """Checks of the exercises on chapter 01: sparse tasks, their oracle, KL to it, mirror images."""
 
 import math
+from functools import partial
 from itertools import product
 
 import torch
 
-from grokkit.classroom.checks.exercise import Ask, Exercise, Function, but, each
-from grokkit.classroom.checks.expect import any_of, numbers, require
+from grokkit.classroom.checks.exercise import Ask, Exercise, each, mistaken
+from grokkit.classroom.checks.expect import any_of, as_floats, require
 
 # --- 1.1 the oracle -----------------------------------------------------------------------
 
-ex_1_1 = Exercise(
-    "ex_1_1",
-    Function(
-        "oracle_attention",
-        right=lambda m: m / m.sum(dim=1, keepdim=True),
-        cases={
-            "every informative position gets 1/k, and every other one 0": Ask(
-                lambda d: (d.mask(1, 5, k=3),), "It is a distribution with equal parts on I*."
-            ),
-            "each example is divided by its own k": Ask(
-                lambda d: (d.mask(3, 5),), "Count the informative positions of each row by itself."
-            ),
-        },
-        mistakes={
-            "The mask itself is no distribution yet: divide it by k.": lambda m: m.float(),
-            "k is the number of trues: neither 2, whatever the row, nor the number of positions.": (
-                any_of(lambda m: m / 2, lambda m: m / m.shape[1])
-            ),
-            "k is counted along a row, dim 1, and in each row by itself.": any_of(
-                lambda m: m / m.sum(dim=0),
-                lambda m: m / m.sum(dim=0).clamp(min=1),
-                lambda m: m / m.sum(),
-                lambda m: m / m[0].sum(),
-            ),
-            "The mass is on the distractors: is the mask negated?": lambda m: (
-                ~m / (~m).sum(dim=1, keepdim=True)
-            ),
-        },
-    ),
+ex_1_1 = Exercise.of(
+    "oracle_attention",
+    right=lambda m: m / m.sum(dim=1, keepdim=True),
+    cases={
+        "every informative position gets 1/k, and every other one 0": Ask(
+            lambda d: (d.mask(1, 5, k=3),), "It is a distribution with equal parts on I*."
+        ),
+        "each example is divided by its own k": Ask(
+            lambda d: (d.mask(3, 5),), "Count the informative positions of each row by itself."
+        ),
+    },
+    mistakes={
+        "The mask itself is no distribution yet: divide it by k.": lambda m: m.float(),
+        "k is the number of trues: neither 2, whatever the row, nor the number of positions.": (
+            any_of(lambda m: m / 2, lambda m: m / m.shape[1])
+        ),
+        "k is counted in each row by itself.": lambda m: m / m[0].sum(),
+    },
     hints=(
         "Start from the mask as numbers: `informative.float()` is 1 on I* and 0 elsewhere.",
         "Each row must be divided by its own k. What does `.sum(dim=1)` give, and in which shape?",
@@ -56,46 +46,42 @@ def kl(attention, informative, ratio=None, weight=None):
     return -(on * (ratio or k)).log().sum() / (weight or k)
 
 
-ex_1_2 = Exercise(
-    "ex_1_2",
-    Function(
-        "kl_to_oracle",
-        right=kl,
-        cases={
-            "attention that equals the oracle is at distance 0": Ask(
-                (torch.tensor([0, 1, 0, 1, 1]) / 3, torch.tensor([0, 1, 0, 1, 1]).bool()),
-                "Every ratio of oracle to attention is 1 here, so every logarithm is 0.",
-                {"The distractors have attention 0: sum over the informative ones.": math.nan},
-            ),
-            "it is the mean over I* of log((1/k) / attention), in nats, for every k": each(
-                lambda d: (d.shares(6), d.mask(6, k=2)),
-                lambda d: (d.shares(7), d.mask(7, k=4)),
-                cause="Go through the formula term by term, for the informative positions alone.",
-            ),
-        },
-        mistakes={
-            "The terms are summed but not weighted with 1/k.": but(kl, weight=1),
-            "The ratio is upside down: it is oracle over attention.": lambda a, m: -kl(a, m),
-            "This is KL(alpha || alpha*), weighted by the attention: the two are not the same.": (
-                lambda a, m: (a[m] * (a[m] * m.sum()).log()).sum()
-            ),
-            "The oracle 1/k is missing in the ratio.": any_of(
-                but(kl, ratio=1), but(kl, ratio=1, weight=1)
-            ),
-            "It is summed before the logarithm; KL has a logarithm for each position.": any_of(
-                lambda a, m: (1 / (a[m] * m.sum())).mean().log(),
-                lambda a, m: -a[m].sum().log(),
-                lambda a, m: -a[m].mean().log(),
-            ),
-            "Every position has a term here; only the informative ones do.": lambda a, m: (
-                -(a * m.sum()).log().sum() / m.sum()
-            ),
-            "k is the number of true entries: count them.": any_of(
-                *(but(kl, ratio=one, weight=other) for one, other in ((2, 2), (2, 0), (0, 2))),
-                lambda a, m: kl(a, m, len(a), len(a)),
-            ),
-        },
-    ),
+ex_1_2 = Exercise.of(
+    "kl_to_oracle",
+    right=kl,
+    cases={
+        "attention that equals the oracle is at distance 0": Ask(
+            (torch.tensor([0, 1, 0, 1, 1]) / 3, torch.tensor([0, 1, 0, 1, 1]).bool()),
+            "Every ratio of oracle to attention is 1 here, so every logarithm is 0.",
+            {"The distractors have attention 0: sum over the informative ones.": math.nan},
+        ),
+        "it is the mean over I* of log((1/k) / attention), in nats, for every k": each(
+            lambda d: (d.shares(6), d.mask(6, k=2)),
+            lambda d: (d.shares(7), d.mask(7, k=4)),
+            cause="Go through the formula term by term, for the informative positions alone.",
+        ),
+    },
+    mistakes={
+        "The ratio is upside down: it is oracle over attention.": lambda a, m: -kl(a, m),
+        "This is KL(alpha || alpha*), weighted by the attention: the two are not the same.": (
+            lambda a, m: (a[m] * (a[m] * m.sum()).log()).sum()
+        ),
+        "The oracle 1/k is missing in the ratio.": any_of(
+            partial(kl, ratio=1), partial(kl, ratio=1, weight=1)
+        ),
+        "It is summed before the logarithm; KL has a logarithm for each position.": any_of(
+            lambda a, m: (1 / (a[m] * m.sum())).mean().log(),
+            lambda a, m: -a[m].sum().log(),
+            lambda a, m: -a[m].mean().log(),
+        ),
+        "Every position has a term here; only the informative ones do.": lambda a, m: (
+            -(a * m.sum()).log().sum() / m.sum()
+        ),
+        "k is the number of true entries: count them.": any_of(
+            *(partial(kl, ratio=a, weight=b) for a, b in ((2, 2), (2, 0), (0, 2))),
+            lambda a, m: kl(a, m, len(a), len(a)),
+        ),
+    },
     hints=(
         "Only the informative positions have a term. What would the others give? 0 times ...",
         "Pick the attention on I*: `attention[informative]`. How large is k?",
@@ -112,47 +98,44 @@ def mirror_rate(train, test, hit=lambda train, a, b: (b, a) in train):
     return sum(hit(train, a, b) for a, b in test) / len(test)
 
 
-ex_1_3 = Exercise(
-    "ex_1_3",
-    Function(
-        "mirror_rate",
-        right=mirror_rate,
-        cases={
-            "a test pair counts if its mirror image was trained on": Ask(
-                (
-                    [(1, 2), (3, 0), (4, 4)],
-                    [(2, 1), (0, 3), (0, 1), (3, 3), (2, 4), (1, 4), (4, 0)],
-                ),
-                "Of the seven test pairs, (2, 1) and (0, 3) have theirs in the train set.",
+ex_1_3 = Exercise.of(
+    "mirror_rate",
+    right=mirror_rate,
+    cases={
+        "a test pair counts if its mirror image was trained on": Ask(
+            ([(1, 2), (3, 0), (4, 4)], [(2, 1), (0, 3), (0, 1), (3, 3), (2, 4), (1, 4), (4, 0)]),
+            "Of the seven test pairs, (2, 1) and (0, 3) have theirs in the train set.",
+        ),
+        "a pair is not its own mirror image": Ask(
+            ([(5, 6), (1, 0)], [(2, 2), (6, 5), (7, 7), (0, 2)]),
+            "Pairs such as (2, 2) are in the test set only, so nothing of them was trained on.",
+        ),
+        # (1, 5) and (2, 4) have the same sum, (0, 6) and (6, 0) the same product; to base 43
+        # or 113 two of the other train pairs are the same number.
+        "the mirror image itself must have been trained on, not a pair like it": each(
+            ([(1, 5), (0, 6), (3, 7)], [(4, 2), (5, 0), (5, 1), (7, 4), (2, 9)]),
+            ([(0, 43), (0, 113), (2, 130)], [(0, 1), (130, 2), (1, 0), (43, 1)]),
+            cause="A pair was taken for another: is a modulus such as 43 or 113 in the code?",
+        ),
+    },
+    mistakes={
+        "A pair of two equal numbers is asked as well.": lambda train, test: mirror_rate(
+            train, [(a, b) for a, b in test if a != b]
+        )
+    }
+    | mistaken(
+        mirror_rate,
+        hit={
+            "A pair of two equal numbers was not trained on.": (
+                lambda train, a, b: (b, a) in train or a == b
             ),
-            "a pair is not its own mirror image": Ask(
-                ([(5, 6), (1, 0)], [(2, 2), (6, 5), (7, 7), (0, 2)]),
-                "Pairs such as (2, 2) are in the test set only, so nothing of them was trained on.",
-            ),
-            # (1, 5) and (2, 4) have the same sum, (0, 6) and (6, 0) the same product; to base 43
-            # or 113 two of the other train pairs are the same number.
-            "the mirror image itself must have been trained on, not a pair like it": each(
-                ([(1, 5), (0, 6), (3, 7)], [(4, 2), (5, 0), (5, 1), (7, 4), (2, 9)]),
-                ([(0, 43), (0, 113), (2, 130)], [(0, 1), (130, 2), (1, 0), (43, 1)]),
-                cause="A pair was taken for another: is a modulus such as 43 or 113 in the code?",
-            ),
-        },
-        mistakes={
-            "Divide by the number of *test* pairs.": any_of(
-                lambda s, t: mirror_rate(s, t) * len(t) / len(s),
-                lambda s, t: mirror_rate(s, t) * len(t),
-            ),
-            "A pair of two equal numbers is asked as well, and was not trained on.": any_of(
-                lambda s, t: mirror_rate(s, t) * len(t) / len([p for p in t if p[0] != p[1]]),
-                but(mirror_rate, hit=lambda train, a, b: (b, a) in train or a == b),
-            ),
-            "No pair was found: compare (b, a), not (a, b), with the train pairs.": but(
-                mirror_rate, hit=lambda train, a, b: (a, b) in train
+            "No pair was found: compare (b, a), not (a, b), with the train pairs.": (
+                lambda train, a, b: (a, b) in train
             ),
             "Both numbers must stand in one train pair; an equal sum is not enough.": any_of(
-                but(mirror_rate, hit=lambda train, a, b: a + b in map(sum, train)),
-                but(mirror_rate, hit=lambda train, a, b: a * b in map(math.prod, train)),
-                but(mirror_rate, hit=lambda train, a, b: {a, b} <= {*sum(train, ())}),
+                lambda train, a, b: a + b in map(sum, train),
+                lambda train, a, b: a * b in map(math.prod, train),
+                lambda train, a, b: {a, b} <= {*sum(train, ())},
             ),
         },
     ),
@@ -184,42 +167,37 @@ def table(answer, *alphabets):
     return tokens, answer(tokens)
 
 
-ex_1_4 = Exercise(
-    "ex_1_4",
-    Function(
-        "informative_positions",
-        right=informative,
-        cases={
-            "of a sum, the two summands and nothing else": Ask(
-                table(lambda x: x[:, 0] + x[:, 3], [0, 1, 2], [7, 8], [5], [0, 1], [9]),
-                "Two sequences that differ there, and nowhere else, have different answers.",
-            ),
-            "a parity, where no bit alone says anything about the answer": Ask(
-                table(lambda x: x[:, [1, 3, 4]].sum(dim=1) % 2, *[[0, 1]] * 5),
-                "Compare sequences that differ at one bit alone, not averages over all others.",
-            ),
-            "a position that decides only sometimes is informative": Ask(
-                table(lambda x: (x[:, 1] & x[:, 2]) | x[:, 3], *[[0, 1]] * 4),
-                "Position 1 counts where position 2 is 1 and position 3 is 0: one pair is enough.",
-            ),
-            "of a sum modulo 3 the two summands as well": Ask(
-                table(lambda x: (x[:, 1] + x[:, 2]) % 3, [4, 5], [0, 1, 2], [2, 1, 0])
-            ),
-        },
-        mistakes={
-            "A position whose tokens vary is named; the answer must vary with them.": any_of(
-                lambda x, y: [j for j in range(x.shape[1]) if len(x[:, j].unique()) > 1],
-                lambda x, y: list(range(x.shape[1])),
-            ),
-            "A position is asked to change every answer; one pair is enough.": but(
-                informative, enough=all
-            ),
-            "A mask came back; the question is for the positions, as a list.": lambda x, y: [
-                j in informative(x, y) for j in range(x.shape[1])
-            ],
-            "Positions are counted from 0.": lambda x, y: [j + 1 for j in informative(x, y)],
-        },
-    ),
+ex_1_4 = Exercise.of(
+    "informative_positions",
+    right=informative,
+    cases={
+        "of a sum, the two summands and nothing else": Ask(
+            table(lambda x: x[:, 0] + x[:, 3], [0, 1, 2], [7, 8], [5], [0, 1], [9]),
+            "Two sequences that differ there, and nowhere else, have different answers.",
+        ),
+        "a parity, where no bit alone says anything about the answer": Ask(
+            table(lambda x: x[:, [1, 3, 4]].sum(dim=1) % 2, *[[0, 1]] * 5),
+            "Compare sequences that differ at one bit alone, not averages over all others.",
+        ),
+        "a position that decides only sometimes is informative": Ask(
+            table(lambda x: (x[:, 1] & x[:, 2]) | x[:, 3], *[[0, 1]] * 4),
+            "Position 1 counts where position 2 is 1 and position 3 is 0: one pair is enough.",
+        ),
+        "of a sum modulo 3 the two summands as well": Ask(
+            table(lambda x: (x[:, 1] + x[:, 2]) % 3, [4, 5], [0, 1, 2], [2, 1, 0])
+        ),
+    },
+    mistakes={
+        "A position whose tokens vary is named; the answer must vary with them.": any_of(
+            lambda x, y: [j for j in range(x.shape[1]) if len(x[:, j].unique()) > 1],
+            lambda x, y: list(range(x.shape[1])),
+        ),
+        "It is to change every answer here; one pair is enough.": partial(informative, enough=all),
+        "A mask came back; the question is for the positions, as a list.": lambda x, y: [
+            j in informative(x, y) for j in range(x.shape[1])
+        ],
+        "Positions are counted from 0.": lambda x, y: [j + 1 for j in informative(x, y)],
+    },
     hints=(
         "A position matters if changing its token, and nothing else, can change the answer.",
         "Leave column j out of each sequence. Two rows that agree in the rest are such a pair.",
@@ -234,7 +212,7 @@ ex_1_4 = Exercise(
 def is_fair(given, p, size):
     """Whether it is closed under mirroring and shows every number and every sum."""
     everything = {*range(p)}
-    array = numbers(given, (size, 2), f"A list of {size} pairs (a, b) is asked for.")
+    array = as_floats(given, (size, 2), f"A list of {size} pairs (a, b) is asked for.")
     pairs = {(int(a), int(b)) for a, b in array}
     shown, sums = {number for one in pairs for number in one}, {sum(one) % p for one in pairs}
     cause = f"The pairs are to be different, and of the numbers 0..{p - 1}."
@@ -242,24 +220,19 @@ def is_fair(given, p, size):
     alone = [(a, b) for a, b in pairs if (b, a) not in pairs]
     require(not alone, "These pairs come without their mirror image: take both or neither.", alone)
     for what, seen in (("number", shown), ("sum", sums)):
-        cause = (
-            f"Some {what} is not trained on. A pair of equal numbers shows one number and one sum."
-        )
+        cause = f"Some {what} is not trained on. (a, a) shows one number and one sum."
         require(seen == everything, cause, sorted(everything - seen), f"every {what} below {p}")
 
 
-ex_1_5 = Exercise(
-    "ex_1_5",
-    Function(
-        "fair_split",
-        judge=is_fair,
-        cases={
-            "mirror images stay together, and every number and every sum is trained on": each(
-                *((5, 15), (7, 11), (5, 8), (5, 20), (7, 10), (9, 13), (11, 110), (15, 60)),
-                lambda d: (13, int(d.whole(16, 156))),
-            )
-        },
-    ),
+ex_1_5 = Exercise.of(
+    "fair_split",
+    judge=is_fair,
+    cases={
+        "mirror images stay together, and every number and every sum is trained on": each(
+            *((5, 15), (7, 11), (5, 8), (5, 20), (7, 10), (9, 13), (11, 110), (15, 60)),
+            lambda d: (13, int(d.whole(16, 156))),
+        )
+    },
     hints=(
         "Which pairs are their own mirror images? How many are there, and which sums have they?",
         "With all of them in, the rest is to be added two by two. For which sizes does that work?",

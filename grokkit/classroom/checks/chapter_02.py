@@ -1,11 +1,11 @@
 """Checks of the exercises on chapter 02: evidence, the table of scores, what KL is made of."""
 
-import math
+from functools import partial
 
 import torch
 
 from grokkit.classroom.checks.common import distribution, parts
-from grokkit.classroom.checks.exercise import Ask, Exercise, Function, Value, but, each, mistaken
+from grokkit.classroom.checks.exercise import Ask, Exercise, Function, Value, each, mistaken
 from grokkit.classroom.checks.expect import any_of, require
 
 # --- 2.1 a piece of evidence --------------------------------------------------------------
@@ -15,33 +15,27 @@ def evidence(share, b, rest=lambda share: 1 - share):
     return share * b / (share * b + rest(share))
 
 
-ex_2_1 = Exercise(
-    "ex_2_1",
-    Function(
-        "after_evidence",
-        right=evidence,
-        cases={
-            "the evidence of the others stays, and the shares sum to 1 again": each(
-                (0.2, 3),
-                lambda d: (d.one(0.1, 0.9), d.one(1.5, 4)),
-                cause="Position and rest are as share to 1 - share: multiply one, not the other.",
-            ),
-            "it can speak against a position, and never changes a share of 0 or 1": each(
-                *((0.5, 0.25), (1.0, 0.5), (0.0, 7.0)),
-                cause="With a share of 1 no evidence is left for the others, whatever the factor.",
-            ),
-        },
-        mistakes={
-            "The odds came back; odds o are a share of o / (1 + o).": lambda s, b: s * b / (1 - s),
-            "The evidence of all other positions together is 1 - share, not 1.": but(
-                evidence, rest=lambda share: 1
-            ),
-            "The factor is the evidence's already: no exponential, no logarithm.": any_of(
-                lambda s, b: evidence(s, math.exp(b)), lambda s, b: evidence(s, math.log(b))
-            ),
-            "Divide by the new sum: the shares no longer sum to 1.": lambda s, b: s * b,
-        },
-    ),
+ex_2_1 = Exercise.of(
+    "after_evidence",
+    right=evidence,
+    cases={
+        "the evidence of the others stays, and the shares sum to 1 again": each(
+            (0.2, 3),
+            lambda d: (d.one(0.1, 0.9), d.one(1.5, 4)),
+            cause="Position and rest are as share to 1 - share: multiply one, not the other.",
+        ),
+        "it can speak against a position, and never changes a share of 0 or 1": each(
+            *((0.5, 0.25), (1.0, 0.5), (0.0, 7.0)),
+            cause="With a share of 1 no evidence is left for the others, whatever the factor.",
+        ),
+    },
+    mistakes={
+        "The odds came back; odds o are a share of o / (1 + o).": lambda s, b: s * b / (1 - s),
+        "The evidence of all other positions together is 1 - share, not 1.": partial(
+            evidence, rest=lambda share: 1
+        ),
+        "Divide by the new sum: the shares no longer sum to 1.": lambda s, b: s * b,
+    },
     hints=(
         "Before, position and rest have evidence in the proportion share to 1 - share.",
         "The factor multiplies the first of the two numbers and leaves the second alone.",
@@ -71,40 +65,37 @@ def sequences(d, rows=((0, 1, 4), (2, 0, 4), (2, 2, 4), (0, 2, 4)), vocabulary=5
     return tokens, attention_of(2 * d.numbers(tokens.shape[1], vocabulary), tokens), vocabulary
 
 
-ex_2_2 = Exercise(
-    "ex_2_2",
-    Function(
-        "table_from_attention",
-        right=table_of,
-        cases={
-            "one sequence fills one entry at each position": Ask(
-                lambda d: sequences(d, ((1, 0, 3),), 4),
-                'The entry of a token is log(its share / the share of the "=").',
-            ),
-            "a token has one entry for each position, whatever else stands in the sequence": Ask(
-                sequences, "A 0 in first place and a 0 in second place have entries of their own."
-            ),
-        },
-        mistakes=mistaken(
-            table_of,
-            over={
-                'The "=" must come out as 0: divide each share by the last one of its own row.': (
-                    any_of(torch.ones_like, lambda alpha: alpha[:, :1], lambda alpha: alpha[0, -1])
-                )
-            },
-            entry={
-                "These are ratios of evidence; a score is their logarithm.": torch.clone,
-                "The ratio is upside down: the share of the last token belongs below.": (
-                    lambda ratio: -ratio.log()
-                ),
-            },
-        )
-        | {
-            "A token that never stands at a position has no known score there: nan, not 0.": (
-                lambda *given: table_of(*given).nan_to_num(0)
+ex_2_2 = Exercise.of(
+    "table_from_attention",
+    right=table_of,
+    cases={
+        "one sequence fills one entry at each position": Ask(
+            lambda d: sequences(d, ((1, 0, 3),), 4),
+            'The entry of a token is log(its share / the share of the "=").',
+        ),
+        "a token has one entry for each position, whatever else stands in the sequence": Ask(
+            sequences, "A 0 in first place and a 0 in second place have entries of their own."
+        ),
+    },
+    mistakes=mistaken(
+        table_of,
+        over={
+            'The "=" must come out as 0: divide each share by the last one of its own row.': (
+                any_of(torch.ones_like, lambda alpha: alpha[:, :1], lambda alpha: alpha[0, -1])
             )
         },
-    ),
+        entry={
+            "These are ratios of evidence; a score is their logarithm.": torch.clone,
+            "The ratio is upside down: the share of the last token belongs below.": (
+                lambda ratio: -ratio.log()
+            ),
+        },
+    )
+    | {
+        "A token that never stands at a position has no known score there: nan, not 0.": (
+            lambda *given: table_of(*given).nan_to_num(0)
+        )
+    },
     hints=(
         "Two shares of one sequence were divided by the same sum. In what does the sum cancel?",
         "log(alpha_j / alpha_q) is l_j - l_q, and l_q is to be 0: one entry for each position.",
@@ -138,39 +129,36 @@ def only_uneven(d):
     return torch.zeros(6, dtype=d.dtype).masked_scatter(mask, d.shares(3)), mask
 
 
-ex_2_3 = Exercise(
-    "ex_2_3",
-    Function(
-        "split_kl",
-        right=split,
-        cases={
-            "attention shared evenly on I* has no second part": Ask(
-                only_missing, "All three of I* have 0.2: only mass is missing.", atol=1e-6
+ex_2_3 = Exercise.of(
+    "split_kl",
+    right=split,
+    cases={
+        "attention shared evenly on I* has no second part": Ask(
+            only_missing, "All three of I* have 0.2: only mass is missing.", atol=1e-6
+        ),
+        "attention on I* alone has no first part": Ask(
+            only_uneven, "The mass is 1, so the second part is the KL itself.", atol=1e-6
+        ),
+        "the two parts sum to KL(alpha* || alpha)": each(
+            lambda d: (d.shares(6), d.mask(6, k=2)),
+            lambda d: (d.shares(7), d.mask(7, k=4)),
+            cause="Both parts are above 0 here.",
+        ),
+    },
+    mistakes=mistaken(
+        split,
+        first={"The first part is log(1/m).": any_of(torch.log, lambda mass: 1 - mass)},
+        second={
+            "The second part is the whole KL: divide the attention on I* by its mass first.": (
+                lambda on, m, k: mean_log_ratio(on, 1, k)
             ),
-            "attention on I* alone has no first part": Ask(
-                only_uneven, "The mass is 1, so the second part is the KL itself.", atol=1e-6
-            ),
-            "the two parts sum to KL(alpha* || alpha)": each(
-                lambda d: (d.shares(6), d.mask(6, k=2)),
-                lambda d: (d.shares(7), d.mask(7, k=4)),
-                cause="Both parts are above 0 here.",
+            "The second part is the mean over I* of log((1/k) / (alpha_j / m)).": any_of(
+                lambda on, m, k: mean_log_ratio(on, m, 1),
+                lambda on, m, k: mean_log_ratio(on, m, k) * k,
+                lambda on, m, k: -mean_log_ratio(on, m, k),
+                lambda on, m, k: (on / m * (on / m * k).log()).sum(),
             ),
         },
-        mistakes=mistaken(
-            split,
-            first={"The first part is log(1/m).": any_of(torch.log, lambda mass: 1 - mass)},
-            second={
-                "The second part is the whole KL: divide the attention on I* by its mass first.": (
-                    lambda on, m, k: mean_log_ratio(on, 1, k)
-                ),
-                "The second part is the mean over I* of log((1/k) / (alpha_j / m)).": any_of(
-                    lambda on, m, k: mean_log_ratio(on, m, 1),
-                    lambda on, m, k: mean_log_ratio(on, m, k) * k,
-                    lambda on, m, k: -mean_log_ratio(on, m, k),
-                    lambda on, m, k: (on / m * (on / m * k).log()).sum(),
-                ),
-            },
-        ),
     ),
     hints=(
         "First the mass m on I*. The first part needs nothing else.",
@@ -215,7 +203,6 @@ def beyond_tables(impossible):
 
 
 ex_2_4 = Exercise(
-    "ex_2_4",
     Function(
         "a_table_gives",
         right=a_table_gives,
@@ -226,8 +213,7 @@ ex_2_4 = Exercise(
             ),
             "what depends on two tokens at once is no table's": Ask(
                 (FOUR, BOTH),
-                "The 0 in first place has 3.5 times the share of the last token in one sequence "
-                "and half of it in another: no one score does both.",
+                "The first 0 has 3.5 times the last share, then half: no one score does both.",
             ),
             "the same sequence twice with different attention is no table's either": each(
                 *(disturbed(by) for by in (0.2, 3e-4, 5e-5)),
@@ -260,16 +246,15 @@ def look_where_they_differ(two_tables):
     tables = parts(two_tables, [(3, 3)] * 2, "Two tables [3 positions, 3 tokens] are asked for.")
     heads = torch.stack([attention_of(torch.from_numpy(one), FOUR)[:, 0] for one in tables])
     first = heads.mean(dim=0)
-    cause = "Where the tokens differ the first position has too little: are the scores far apart?"
-    if first[[1, 2]].max() > 0.45:
-        cause = "It works for one way to differ: let one head say 1 then 0, the other 0 then 1."
+    one = "It works for one way to differ: let one head say 1 then 0, the other 0 then 1."
+    none = "Where the tokens differ the first position has too little: are the scores far apart?"
+    cause = one if first[[1, 2]].max() > 0.45 else none
     require(first[[1, 2]].min() >= 0.45, cause, first, "0.45 or more for 0 1 = and for 1 0 =")
     cause = "Where both tokens are the same something must beat the first position, in each head."
     require(first[[0, 3]].max() <= 0.05, cause, first, "0.05 or less for 0 0 = and for 1 1 =")
 
 
 ex_2_5 = Exercise(
-    "ex_2_5",
     Value(
         "two_tables",
         {"the first position is looked at where the two tokens differ": look_where_they_differ},

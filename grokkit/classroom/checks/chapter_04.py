@@ -1,9 +1,11 @@
 """Checks of the exercises on chapter 04: powers of the loss, exact losses, ways to starve."""
 
 import math
+from functools import partial
 
 import numpy as np
 import torch
+from torch.nn.functional import cross_entropy
 
 from grokkit import theory
 from grokkit.classroom.checks.common import LOG_FITS, MATRIX_NORMS, least_squares, parts, spectral
@@ -30,36 +32,32 @@ def power(loss, gradient, accuracy, fit=least_squares, known=lambda accuracy: ac
     return fit(np.log(loss[kept]), np.log(gradient[kept]))[0]
 
 
-ex_4_1 = Exercise(
-    "ex_4_1",
-    Function(
-        "power_of_loss",
-        right=power,
-        cases={
-            "it is the slope of log gradient over log loss": Ask(
-                lambda d: records(d, [1.0] * 5),
-                "Fit a line to both logarithms of all five records.",
+ex_4_1 = Exercise.of(
+    "power_of_loss",
+    right=power,
+    cases={
+        "it is the slope of log gradient over log loss": Ask(
+            lambda d: records(d, [1.0] * 5), "Fit a line to both logarithms of all five records."
+        ),
+        "records from before memorising do not count": Ask(
+            records, "Four records have an accuracy of at least 0.99, one of them just so."
+        ),
+        "a gradient that was rounded to 0 is left out": Ask(
+            lambda d: records(d, [1.0, 0.99, 1.0, 1.0, 1.0], zero=True),
+            "Leave the record with the gradient 0 out; do not put a small number in its place.",
+        ),
+    },
+    mistakes=mistaken(
+        power,
+        fit=LOG_FITS,
+        known={
+            "Records with an accuracy below 0.99 are in it.": any_of(
+                lambda accuracy: accuracy > 0, lambda accuracy: accuracy > 0.98
             ),
-            "records from before memorising do not count": Ask(
-                records, "Four records have an accuracy of at least 0.99, one of them just so."
-            ),
-            "a gradient that was rounded to 0 is left out": Ask(
-                lambda d: records(d, [1.0, 0.99, 1.0, 1.0, 1.0], zero=True),
-                "Leave the record with the gradient 0 out; do not put a small number in its place.",
+            "A record with an accuracy of exactly 0.99 counts as well.": any_of(
+                lambda accuracy: accuracy > 0.99, lambda accuracy: accuracy == 1
             ),
         },
-        mistakes=mistaken(
-            power,
-            fit=LOG_FITS,
-            known={
-                "Records with an accuracy below 0.99 are in it.": any_of(
-                    lambda accuracy: accuracy > 0, lambda accuracy: accuracy > 0.98
-                ),
-                "A record with an accuracy of exactly 0.99 counts as well.": any_of(
-                    lambda accuracy: accuracy > 0.99, lambda accuracy: accuracy == 1
-                ),
-            },
-        ),
     ),
     hints=(
         "Choose the records first: a bool array, two conditions joined with `&`.",
@@ -72,14 +70,10 @@ ex_4_1 = Exercise(
 # --- 4.2 a loss that is exact at both ends ------------------------------------------------
 
 
-def ahead(z, y, sign=1):
+def ahead(z, y):
     """z_c - z_y of the other classes, -inf for the right one."""
     own = y[:, None]
-    return (sign * (z - z.gather(1, own))).scatter(1, own, -torch.inf)
-
-
-def usual(z, y):
-    return torch.nn.functional.cross_entropy(z, y, reduction="none")
+    return (z - z.gather(1, own)).scatter(1, own, -torch.inf)
 
 
 def some_logits(d, scale=1.0, winner=0.0):
@@ -89,45 +83,39 @@ def some_logits(d, scale=1.0, winner=0.0):
     return logits, targets
 
 
-ex_4_2 = Exercise(
-    "ex_4_2",
-    Function(
-        "exact_cross_entropy",
-        right=lambda z, y: theory.cross_entropy(z.double().numpy(), y.numpy()),
-        cases={
-            "it is log(1 + S) for each example": Ask(
-                some_logits, "Of each row: subtract the right logit, sum the other e^, take log1p."
-            ),
-            "it stays exact where the right class is far ahead": each(
-                *(lambda d, winner=winner: some_logits(d, 2.0, winner) for winner in (25.0, 65.0)),
-                cause="Nowhere write down 1 + S, or a probability near 1: use log1p.",
-                mistakes={
-                    "They are rounded to 0, and float64 would only be later: use log1p.": any_of(
-                        usual,
-                        lambda z, y: usual(z.double(), y),
-                        lambda z, y: -z.softmax(1).gather(1, y[:, None])[:, 0].log(),
-                    )
-                },
-                rtol=1e-4,
-                atol=0.0,
-            ),
-            "it stays finite where a wrong class is far ahead": each(
-                *(lambda d, winner=winner: some_logits(d, 1.0, winner) for winner in (-200, -1150)),
-                cause="S is e^200 or more: take its logarithm without computing it (logsumexp).",
-            ),
-        },
-        mistakes={
-            "The right class is in the sum S; it is about the other classes.": lambda z, y: (
-                (z - z.gather(1, y[:, None])).exp().sum(1).log1p()
-            ),
-            "This is S, or log S; the loss is log(1 + S).": any_of(
-                lambda z, y: ahead(z, y).exp().sum(1), lambda z, y: ahead(z, y).logsumexp(1)
-            ),
-            "The difference has the wrong sign: it is z_c - z_y.": lambda z, y: (
-                ahead(z, y, -1).exp().sum(1).log1p()
-            ),
-        },
-    ),
+ex_4_2 = Exercise.of(
+    "exact_cross_entropy",
+    right=lambda z, y: theory.cross_entropy(z.double().numpy(), y.numpy()),
+    cases={
+        "it is log(1 + S) for each example": Ask(
+            some_logits, "Of each row: subtract the right logit, sum the other e^, take log1p."
+        ),
+        "it stays exact where the right class is far ahead": each(
+            *(lambda d, winner=winner: some_logits(d, 2.0, winner) for winner in (25.0, 65.0)),
+            cause="Nowhere write down 1 + S, or a probability near 1: use log1p.",
+            mistakes={
+                "They are rounded to 0, and float64 would only be later: use log1p.": any_of(
+                    partial(cross_entropy, reduction="none"),
+                    lambda z, y: cross_entropy(z.double(), y, reduction="none"),
+                    lambda z, y: -z.softmax(1).gather(1, y[:, None])[:, 0].log(),
+                )
+            },
+            rtol=1e-4,
+            atol=0.0,
+        ),
+        "it stays finite where a wrong class is far ahead": each(
+            *(lambda d, winner=winner: some_logits(d, 1.0, winner) for winner in (-200, -1150)),
+            cause="S is e^200 or more: take its logarithm without computing it (logsumexp).",
+        ),
+    },
+    mistakes={
+        "The right class is in the sum S; it is about the other classes.": lambda z, y: (
+            (z - z.gather(1, y[:, None])).exp().sum(1).log1p()
+        ),
+        "This is S, or log S; the loss is log(1 + S).": any_of(
+            lambda z, y: ahead(z, y).exp().sum(1), lambda z, y: ahead(z, y).logsumexp(1)
+        ),
+    },
     hints=(
         "Subtract the right logit (`gather`); -inf in its place (`scatter`) has the exponential 0.",
         "`logsumexp` of that is s = log S, without overflow. What is left is log(1 + e^s).",
@@ -143,15 +131,21 @@ def offset(alpha, values):
     return values - alpha @ values
 
 
-def reach(alpha, values):
-    return alpha * offset(alpha, values).norm(dim=1)
-
-
 def wrong(loss):
     return -math.expm1(-loss)
 
 
-def bound(loss, alpha, values, w_1, w_2, reach=reach, norm=spectral, error=wrong, root=2**0.5):
+def bound(
+    loss,
+    alpha,
+    values,
+    w_1,
+    w_2,
+    reach=lambda alpha, values: alpha * offset(alpha, values).norm(dim=1),
+    norm=spectral,
+    error=wrong,
+    root=2**0.5,
+):
     return reach(alpha, values) * norm(w_1) * norm(w_2) * root * error(loss)
 
 
@@ -160,7 +154,6 @@ def a_sequence(d, loss):
 
 
 ex_4_3 = Exercise(
-    "ex_4_3",
     Function(
         "score_gradient",
         right=lambda a, v, g: a * (offset(a, v) @ g),
@@ -238,12 +231,12 @@ def deaf(name, tiny=None):
         factors = dict(zip(("the error", "what is passed on", "the reach"), sizes, strict=True))
         shown = {"gradient": along @ w @ error, **factors}
         for factor, size in factors.items():
+            fits, asked = size > ALIVE, f"{factor} above {ALIVE:g}"
+            cause = f"In {name} {factor} has to be alive, or it could silence the gradient."
             if factor == tiny:
+                fits, asked = size < TINY, f"{factor} below {TINY:g}"
                 cause = f"In {name} it is {factor} that is to be tiny."
-                require(size < TINY, cause, shown, f"{factor} below {TINY:g}")
-            else:
-                cause = f"In {name} {factor} has to be alive, or it could silence the gradient."
-                require(size > ALIVE, cause, shown, f"{factor} above {ALIVE:g}")
+            require(fits, cause, shown, asked)
         more = "Make the factor smaller." if tiny else "Turn what would move across what W sees."
         cause = f"The gradient is alive. {more}"
         require(abs(shown["gradient"]) < TINY, cause, shown, f"a gradient below {TINY:g}")
@@ -252,15 +245,13 @@ def deaf(name, tiny=None):
 
 
 ex_4_4 = Exercise(
-    "ex_4_4",
     Value("no_error", {"an answer without error is deaf": deaf("no_error", "the error")}),
     Value("no_passing", {"so is a W without size": deaf("no_passing", "what is passed on")}),
     Value("no_reach", {"so is a position without attention": deaf("no_reach", "the reach")}),
     Value("no_match", {"and so is one with all three factors alive": deaf("no_match")}),
     hints=(
         "`starved(network)` gives the gradient and the three factors of whatever you try.",
-        "No error: make the logit of class 0 large. Nothing passed on: a small W. No reach: hardly "
-        "any attention on the first position, that is, a low score.",
+        "A large logit of class 0 is no error; a small W passes nothing on; a low score no reach.",
         "No match: let the values differ in one coordinate, and W look at the other one.",
     ),
     afterword="So a small gradient of the scores has four possible causes. Look which it is.",
@@ -286,7 +277,6 @@ def reaches_both(given, loss, classes):
 
 
 ex_4_5 = Exercise(
-    "ex_4_5",
     Function(
         "error_ends",
         right=ends,

@@ -1,14 +1,15 @@
 """Checks of the exercises on chapter 05: decay alone, a norm held, growth, waits predicted."""
 
 import math
+from functools import partial
 
 import numpy as np
 import torch
 
 from grokkit import theory
-from grokkit.classroom.checks.common import JOINT_NORMS, joint
-from grokkit.classroom.checks.exercise import Ask, Exercise, Function, but, each, mistaken
-from grokkit.classroom.checks.expect import any_of, numbers, require
+from grokkit.classroom.checks.common import JOINT_NORMS, as_tensor, joint
+from grokkit.classroom.checks.exercise import Ask, Exercise, Function, each, mistaken
+from grokkit.classroom.checks.expect import any_of, require
 
 # --- 5.1 if decay were alone --------------------------------------------------------------
 
@@ -31,51 +32,48 @@ def steps(n, r, eta, w, rounded=math.ceil, least=0):
     return rounded(math.log(r / n) / math.log(1 - eta * w)) if n > r or least is None else least
 
 
-ex_5_1 = Exercise(
-    "ex_5_1",
-    Function(
-        "steps_of_pure_decay",
-        right=exact_steps,
-        cases={
-            "after so many steps, and no fewer, the norm is there": Ask(
-                (8.0, 0.18, 0.6, 0.5), "Each step leaves 0.7 of the norm: find the power of 0.7."
+ex_5_1 = Exercise.of(
+    "steps_of_pure_decay",
+    right=exact_steps,
+    cases={
+        "after so many steps, and no fewer, the norm is there": Ask(
+            (8.0, 0.18, 0.6, 0.5), "Each step leaves 0.7 of the norm: find the power of 0.7."
+        ),
+        "a step that is needed in part is needed": each(
+            (10.0, 5.2, 0.2, 0.5),
+            lambda d: (d.one(20, 40), d.one(4, 9), 0.1, d.one(0.2, 0.9)),
+            cause="Round up: before the last step the norm is still above r_max.",
+        ),
+        "a norm that equals r_max, or is below it, is there": each(
+            *((4.0, 1.0, 1.0, 0.5), (3.0, 3.0, 1.0, 0.5), (3.0, 5.0, 0.1, 0.1)),
+            cause="No step is needed once the norm is r_max or less.",
+        ),
+    },
+    mistakes=mistaken(
+        steps,
+        rounded={
+            "With a norm *equal* to r_max it is there: a + 1 is no rounding up.": (
+                lambda t: math.floor(t) + 1
             ),
-            "a step that is needed in part is needed": each(
-                (10.0, 5.2, 0.2, 0.5),
-                lambda d: (d.one(20, 40), d.one(4, 9), 0.1, d.one(0.2, 0.9)),
-                cause="Round up: before the last step the norm is still above r_max.",
-            ),
-            "a norm that equals r_max, or is below it, is there": each(
-                *((4.0, 1.0, 1.0, 0.5), (3.0, 3.0, 1.0, 0.5), (3.0, 5.0, 0.1, 0.1)),
-                cause="No step is needed once the norm is r_max or less.",
-            ),
+            "Round up: the norm may still be above r_max.": any_of(round, math.floor),
         },
-        mistakes=mistaken(
-            steps,
-            rounded={
-                "With a norm *equal* to r_max it is there: a + 1 is no rounding up.": (
-                    lambda t: math.floor(t) + 1
-                ),
-                "Round up: the norm may still be above r_max.": any_of(round, math.floor),
-            },
-            least={"A number of steps is not negative.": None},
-        )
-        | {
-            "This is (5); pure decay takes half of it.": any_of(
-                claimed, lambda *given: math.ceil(claimed(*given))
-            ),
-            "log(1 - a) is not -a: the norm is multiplied with 1 - a at each step.": any_of(
-                lambda *given: claimed(*given) / 2, lambda *given: math.ceil(claimed(*given) / 2)
-            ),
-            "The share lost at each step is a = eta * w.": any_of(
-                lambda n, r, eta, w: steps(n, r, 1, w), lambda n, r, eta, w: steps(n, r, eta, 1)
-            ),
-            "Decay multiplies what is there: the smaller the norm, the less it loses.": any_of(
-                lambda n, r, eta, w: math.ceil((n - r) / (eta * w * n)),
-                lambda n, r, eta, w: math.ceil((n - r) / (eta * w)),
-            ),
-        },
-    ),
+        least={"A number of steps is not negative.": None},
+    )
+    | {
+        "This is (5); pure decay takes half of it.": any_of(
+            claimed, lambda *given: math.ceil(claimed(*given))
+        ),
+        "log(1 - a) is not -a: the norm is multiplied with 1 - a at each step.": any_of(
+            lambda *given: claimed(*given) / 2, lambda *given: math.ceil(claimed(*given) / 2)
+        ),
+        "The share lost at each step is a = eta * w.": any_of(
+            lambda n, r, eta, w: steps(n, r, 1, w), lambda n, r, eta, w: steps(n, r, eta, 1)
+        ),
+        "Decay multiplies what is there: the smaller the norm, the less it loses.": any_of(
+            lambda n, r, eta, w: math.ceil((n - r) / (eta * w * n)),
+            lambda n, r, eta, w: math.ceil((n - r) / (eta * w)),
+        ),
+    },
     hints=(
         "After t steps the norm is (1 - a)^t times what it was, with a = eta * w.",
         "Take logarithms of (1 - a)^t * norm0 <= r_max, and mind that log(1 - a) is negative.",
@@ -87,11 +85,11 @@ ex_5_1 = Exercise(
 # --- 5.2 hold a norm ----------------------------------------------------------------------
 
 
-def held(weights, names):
+def only(weights, names):
     return names
 
 
-def hold(weights, names, radius, norm=joint, factor=lambda r, n: r / n, seen=held, scaled=held):
+def hold(weights, names, radius, norm=joint, factor=lambda r, n: r / n, seen=only, scaled=only):
     """A projection; the norm is taken of those seen, and those scaled get the factor."""
     size = float(norm([weights[name] for name in seen(weights, names)]))
     scale, those = factor(radius, size) if size else 1.0, scaled(weights, names)
@@ -111,42 +109,35 @@ def some_weights(d, share, scale=1.0):
 
 ZERO = {"W_V": torch.ones(1, 2), "W_1": torch.zeros(2, 3), "b_1": torch.zeros(2)}
 
-ex_5_2 = Exercise(
-    "ex_5_2",
-    Function(
-        "hold_norm",
-        right=hold,
-        cases={
-            "all held parameters together have the radius, and one factor": Ask(
-                lambda d: some_weights(d, 0.2),
-                "The factor is the radius over the root of the sum of all squares.",
-            ),
-            "a norm that is too small is scaled up": each(
-                lambda d: some_weights(d, 5.0), lambda d: some_weights(d, 5.0, 0.01)
-            ),
-            "parameters that are all 0 stay so": Ask(
-                (ZERO, ["W_1", "b_1"], 2.5),
-                "Their norm is 0 and no factor helps: leave them. A division by 0 makes nan.",
+ex_5_2 = Exercise.of(
+    "hold_norm",
+    right=hold,
+    cases={
+        "all held parameters together have the radius, and one factor": Ask(
+            lambda d: some_weights(d, 0.2),
+            "The factor is the radius over the root of the sum of all squares.",
+        ),
+        "a norm that is too small is scaled up": each(
+            lambda d: some_weights(d, 5.0), lambda d: some_weights(d, 5.0, 0.01)
+        ),
+        "parameters that are all 0 stay so": Ask(
+            (ZERO, ["W_1", "b_1"], 2.5),
+            "Their norm is 0 and no factor helps: leave them. A division by 0 makes nan.",
+        ),
+    },
+    mistakes=mistaken(
+        hold,
+        scaled={"Parameters that are not held were scaled as well.": lambda weights, _: weights},
+        seen={"Only parameters that are held count in the norm.": lambda weights, _: weights},
+        norm=JOINT_NORMS,
+        factor={
+            "The factor is the radius over the norm.": lambda r, n: n / r,
+            "A norm below the radius was left as it is: to hold it is more than to limit it.": (
+                lambda r, n: min(1, r / n)
             ),
         },
-        mistakes=mistaken(
-            hold,
-            scaled={
-                "Parameters that are not held were scaled as well.": lambda weights, _: weights
-            },
-            seen={"Only parameters that are held count in the norm.": lambda weights, _: weights},
-            norm=JOINT_NORMS,
-            factor={
-                "The factor is the radius over the norm.": any_of(
-                    lambda r, n: n / r, lambda r, n: 1 / n
-                ),
-                "A norm below the radius was left as it is: to hold it is more than to limit it.": (
-                    lambda r, n: min(1, r / n)
-                ),
-            },
-        )
-        | {"Each parameter is scaled to the radius by itself; it is their joint norm.": each_alone},
-    ),
+    )
+    | {"Each parameter is scaled to the radius by itself; it is their joint norm.": each_alone},
     hints=(
         "The joint norm: the square root of the sum of all squares, of all held parameters.",
         "The norm of a list of norms is the joint norm, `torch.stack([...]).norm()`.",
@@ -161,7 +152,7 @@ ex_5_2 = Exercise(
 def grows(given, matrix, eta, w):
     """Whether a step makes the norm larger, and is hardly longer than it has to be."""
     asked = f"U has the shape of W, {tuple(matrix.shape)}."
-    matrix, update = matrix.double(), torch.from_numpy(numbers(given, matrix.shape, asked))
+    matrix, update = matrix.double(), as_tensor(given, matrix.shape, asked)
     before, after = matrix.norm(), ((1 - eta * w) * matrix - eta * update).norm()
     length, least = update.norm(), w * before
     cosine = (matrix * update).sum() / (before * length).clamp_min(1e-30)
@@ -172,24 +163,20 @@ def grows(given, matrix, eta, w):
         cause = "The step goes sideways; straight outward, along W, is the shortest way to grow."
     require(after > before, cause, update, f"a norm above {before:.6g}; it is {after:.6g}")
     cause = "The step is longer than it has to be: a little more than w |W| is enough, for any W."
-    require(
-        length <= 1.1 * least * (1 + 1e-6), cause, length, f"a norm of {1.1 * least:.4g} or less"
-    )
+    most = 1.1 * least
+    require(length <= most * (1 + 1e-6), cause, length, f"a norm of {most:.4g} or less")
 
 
-ex_5_3 = Exercise(
-    "ex_5_3",
-    Function(
-        "growing_step",
-        judge=grows,
-        cases={
-            "after the step the norm is larger, and the step hardly longer than necessary": each(
-                lambda d: (d.numbers(2, 3), 0.1, 0.5),
-                lambda d: (0.01 * d.numbers(2, 3), 0.001, 3.0),
-                lambda d: (30 * d.numbers(4, 2), 0.5, 0.2),
-            )
-        },
-    ),
+ex_5_3 = Exercise.of(
+    "growing_step",
+    judge=grows,
+    cases={
+        "after the step the norm is larger, and the step hardly longer than necessary": each(
+            lambda d: (d.numbers(2, 3), 0.1, 0.5),
+            lambda d: (0.01 * d.numbers(2, 3), 0.001, 3.0),
+            lambda d: (30 * d.numbers(4, 2), 0.5, 0.2),
+        )
+    },
     hints=(
         "Which direction of U makes W' longest, for a given length of U? Mind the minus sign.",
         "With U = -c W / |W|, the new norm is (1 - a)|W| + eta c. When is that above |W|?",
@@ -218,7 +205,6 @@ def first(norms, r, there=lambda n, r: n <= r):
 
 
 ex_5_4 = Exercise(
-    "ex_5_4",
     Function(
         "predict",
         right=prediction,
@@ -271,7 +257,9 @@ ex_5_4 = Exercise(
             ],
         },
         mistakes={
-            "It is there already where it *equals* r_max.": but(first, there=lambda n, r: n < r),
+            "It is there already where it *equals* r_max.": partial(
+                first, there=lambda n, r: n < r
+            ),
             "This is the last step at which it is there; take the first.": lambda norms, r: max(
                 (t for t, n in enumerate(norms) if n <= r), default=math.inf
             ),
@@ -295,20 +283,17 @@ def turns(given, matrix, eta, w, longest):
     require(0 < len(steps) <= 100_000, "A list of steps is asked for, 100,000 at most.", len(steps))
     now = start = matrix.double()
     for number, step in enumerate(steps, 1):
-        asked = f"Step {number} has not the shape of W."
-        update = torch.from_numpy(numbers(step, matrix.shape, asked))
+        update = as_tensor(step, matrix.shape, f"Step {number} has not the shape of W.")
+        length, most = update.norm(), longest * (1 + 1e-4)
         cause = f"Step {number} is longer than B. Turn by less in each step, and take more steps."
-        require(
-            update.norm() <= longest * (1 + 1e-4), cause, update.norm(), f"{longest:.4g} or less"
-        )
+        require(length <= most, cause, length, f"{longest:.4g} or less")
         now = (1 - eta * w) * now - eta * update
         ratio = now.norm() / start.norm()
         cause = "Besides turning, a step has to give back what decay takes, eta w |W|."
         if ratio > 1:
             cause = "Each step must be at a right angle to where W is *then*, not at first."
-        require(
-            abs(ratio - 1) < 1e-3, f"Step {number} changes the norm. {cause}", ratio, "a ratio of 1"
-        )
+        cause = f"Step {number} changes the norm. {cause}"
+        require(abs(ratio - 1) < 1e-3, cause, ratio, "a ratio of 1")
     cosine = (now * start).sum() / (now.norm() * start.norm())
     cause = "The norm is held, but W is not yet at a right angle to where it was. Go on turning."
     require(cosine <= 1e-3, cause, cosine, "a cosine of 0 or less between the last W and the first")
@@ -319,21 +304,18 @@ def to_turn(d, shape, eta, w, more):
     return matrix, eta, w, round(more * w * float(matrix.norm()), 5)
 
 
-ex_5_5 = Exercise(
-    "ex_5_5",
-    Function(
-        "turning_steps",
-        judge=turns,
-        cases={
-            "the norm stays and the weights turn by a right angle": each(
-                lambda d: to_turn(d, (2, 3), 0.1, 0.5, 3.0),
-                lambda d: to_turn(d, (1, 2), 0.05, 1.0, 1.2),
-                lambda d: to_turn(d, (3, 3), 0.5, 1.0, 1.15),
-                lambda d: to_turn(d, (2, 2), 0.01, 2.0, 5.0),
-                (torch.tensor([[0.0, 2.0]]), 0.1, 1.0, 4.0),
-            )
-        },
-    ),
+ex_5_5 = Exercise.of(
+    "turning_steps",
+    judge=turns,
+    cases={
+        "the norm stays and the weights turn by a right angle": each(
+            lambda d: to_turn(d, (2, 3), 0.1, 0.5, 3.0),
+            lambda d: to_turn(d, (1, 2), 0.05, 1.0, 1.2),
+            lambda d: to_turn(d, (3, 3), 0.5, 1.0, 1.15),
+            lambda d: to_turn(d, (2, 2), 0.01, 2.0, 5.0),
+            (torch.tensor([[0.0, 2.0]]), 0.1, 1.0, 4.0),
+        )
+    },
     hints=(
         "Where may W be, if its norm stays the same and it is to turn?",
         "On a circle: cos(x) W + sin(x) V, where V is as long as W and at a right angle to it.",

@@ -6,21 +6,22 @@ import torch
 from grokkit.classroom.checks.common import (
     FITS,
     LOG_FITS,
+    as_tensor,
     distribution,
     drawn_from,
     least_squares,
     tensors,
 )
 from grokkit.classroom.checks.exercise import Ask, Exercise, Function, each, mistaken
-from grokkit.classroom.checks.expect import any_of, expect, numbers, require
+from grokkit.classroom.checks.expect import any_of, expect, require
 from grokkit.theory import pl_constant_claimed
 
 # --- 6.1 the pull on a score --------------------------------------------------------------
 
 
-def pull(s, o, b, attention=lambda s: s.softmax(dim=1), n=len):
+def pull(s, o, b, attention=lambda s: s.softmax(dim=1)):
     """The gradient of the mean penalty for scores, oracle and strength."""
-    return b * (attention(s) - o) / n(s)
+    return b * (attention(s) - o) / len(s)
 
 
 def batch(d, n, k=2):
@@ -29,45 +30,36 @@ def batch(d, n, k=2):
     return d.numbers(n, 5), oracle, d.one(0.2, 3)
 
 
-ex_6_1 = Exercise(
-    "ex_6_1",
-    Function(
-        "pull_of_kl",
-        right=pull,
-        cases={
-            "for one example it is (45), times the strength": Ask(
-                lambda d: batch(d, 1),
-                "Raise one score by 0.001, and look by how much the penalty grows.",
-            ),
-            "of several examples it is the mean, each with its own oracle": each(
-                lambda d: batch(d, 3),
-                lambda d: batch(d, 4, k=0),
-                cause="Each score is in one example, one Nth of the mean.",
-            ),
+ex_6_1 = Exercise.of(
+    "pull_of_kl",
+    right=pull,
+    cases={
+        "for one example it is (45), times the strength": Ask(
+            lambda d: batch(d, 1),
+            "Raise one score by 0.001, and look by how much the penalty grows.",
+        ),
+        "of several examples it is the mean, each with its own oracle": each(
+            lambda d: batch(d, 3),
+            lambda d: batch(d, 4, k=0),
+            cause="Each score is in one example, one Nth of the mean.",
+        ),
+    },
+    mistakes=mistaken(
+        pull,
+        attention={
+            "Attention is the softmax of the scores over the positions of each row.": any_of(
+                lambda s: s.softmax(dim=0), lambda s: s, torch.exp
+            )
         },
-        mistakes=mistaken(
-            pull,
-            attention={
-                "Attention is the softmax of the scores over the positions of each row.": any_of(
-                    lambda s: s.softmax(dim=0), lambda s: s, torch.exp
-                )
-            },
-            n={
-                "The mean is over the N examples: divide by N alone.": any_of(
-                    lambda s: 1, lambda s: s.shape[1], torch.numel
-                )
-            },
-        )
-        | {
-            "This is the derivative with respect to the attention: the softmax is missing.": (
-                lambda s, o, b: -b * o / s.softmax(1) / len(s)
-            ),
-            "Half is missing: log alpha_j is a score minus the logarithm of a sum of all e^l.": (
-                lambda s, o, b: -b * o / len(s)
-            ),
-            "The strength beta is missing.": lambda s, o, b: pull(s, o, 1),
-        },
-    ),
+    )
+    | {
+        "This is the derivative with respect to the attention: the softmax is missing.": (
+            lambda s, o, b: -b * o / s.softmax(1) / len(s)
+        ),
+        "Half is missing: log alpha_j is a score minus a log-sum over all scores.": (
+            lambda s, o, b: -b * o / len(s)
+        ),
+    },
     hints=(
         "log alpha_i is l_i minus the logarithm of the sum of all e^l. Differentiate that.",
         "Its derivative by l_j is [i = j] - alpha_j. Weight with alpha*_i, and sum over i.",
@@ -130,7 +122,6 @@ def lasts(given, *calls):
 ZERO = {"W_Q": torch.zeros(2, 3), "W_K": torch.zeros(1, 1)}
 
 ex_6_2 = Exercise(
-    "ex_6_2",
     Function(
         "noise_for",
         cases={
@@ -208,7 +199,6 @@ def breaks_far(given, oracle):
 
 
 ex_6_3 = Exercise(
-    "ex_6_3",
     Function(
         "near",
         judge=breaks_near,
@@ -268,7 +258,6 @@ def arms(d, scatter=120.0):
 
 
 ex_6_4 = Exercise(
-    "ex_6_4",
     Function(
         "late_power",
         right=late,
@@ -305,12 +294,10 @@ ex_6_4 = Exercise(
             fit=FITS,
             x={"The line is drawn over beta; the law is a line over 1/beta.": np.positive},
             r2={
-                "R^2 is 1 minus what the line misses over what the mean misses, squared.": (
-                    any_of(
-                        lambda missed, spread, epochs: missed / spread,
-                        lambda missed, spread, epochs: 1 - missed / (epochs**2).sum(),
-                        lambda missed, spread, epochs: np.sqrt(1 - missed / spread),
-                    )
+                "R^2 is 1 minus what the line misses over what the mean misses, squared.": any_of(
+                    lambda missed, spread, epochs: missed / spread,
+                    lambda missed, spread, epochs: 1 - missed / (epochs**2).sum(),
+                    lambda missed, spread, epochs: np.sqrt(1 - missed / spread),
                 )
             },
         ),
@@ -327,10 +314,10 @@ ex_6_4 = Exercise(
 
 
 def is_blind(given, pull):
-    made = torch.from_numpy(numbers(given, pull.shape, "It is to have the shape of the pull."))
+    asked = "It is to have the shape of the pull, with finite entries: mind rows that are all 0."
+    made = as_tensor(given, pull.shape, asked)
     length, total, along = pull.norm(dim=1), made.sum(dim=1), (made * pull).sum(dim=1)
     small = 1e-4 * float(length.max())
-    require(made.isfinite().all(), "There is a nan in it: is a row of 0 divided by 0?", given)
     cause = "Each row is to be as long as that of the pull, and 0 where that is 0."
     expect(made.norm(dim=1), length, cause=cause, atol=small)
     cause = "A row does not sum to 0. Take the mean off first, then what lies along the pull."
@@ -339,21 +326,18 @@ def is_blind(given, pull):
     require((along.abs() <= 1e-4 * length**2).all(), cause, along, "a product of 0 in each example")
 
 
-ex_6_5 = Exercise(
-    "ex_6_5",
-    Function(
-        "blind_pull",
-        judge=is_blind,
-        cases={
-            "as long as any pull, at a right angle to it, with the sum 0": each(
-                lambda d: (pull(*batch(d, 1)),),
-                lambda d: (pull(*batch(d, 4)),),
-                (torch.tensor([[2.0, -1.0, -1.0], [0.0, 0.0, 0.0], [1.0, -1.0, 0.0]]),),
-                (torch.tensor([[0.0, 3.0, -3.0], [-1.0, -1.0, 2.0], [-1.0, 2.0, -1.0]]),),
-                (torch.eye(4, dtype=torch.float64) - 0.25,),
-            )
-        },
-    ),
+ex_6_5 = Exercise.of(
+    "blind_pull",
+    judge=is_blind,
+    cases={
+        "as long as any pull, at a right angle to it, with the sum 0": each(
+            lambda d: (pull(*batch(d, 1)),),
+            lambda d: (pull(*batch(d, 4)),),
+            (torch.tensor([[2.0, -1.0, -1.0], [0.0, 0.0, 0.0], [1.0, -1.0, 0.0]]),),
+            (torch.tensor([[0.0, 3.0, -3.0], [-1.0, -1.0, 2.0], [-1.0, 2.0, -1.0]]),),
+            (torch.eye(4, dtype=torch.float64) - 0.25,),
+        )
+    },
     hints=(
         "Begin with any direction that is not the pull's own, in each row.",
         "Take its mean off, then what lies along the pull, (x . u) u. Why does it still sum to 0?",

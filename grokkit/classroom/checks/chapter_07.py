@@ -6,7 +6,7 @@ import torch
 
 from grokkit.classroom.checks.common import JOINT_NORMS, drawn_from, joint, tensors
 from grokkit.classroom.checks.exercise import Ask, Exercise, Function, each, mistaken
-from grokkit.classroom.checks.expect import any_of, expect, require
+from grokkit.classroom.checks.expect import expect, require
 
 # --- 7.1 a mask that keeps its word -------------------------------------------------------
 
@@ -37,27 +37,24 @@ def different(d):
 
 TIED = torch.tensor([[0.0, 0.5, 0.0, -0.5, 0.0], [0.0, 0.0, 0.5, -2.0, 0.5]])
 
-ex_7_1 = Exercise(
-    "ex_7_1",
-    Function(
-        "keep_largest",
-        judge=keeps_its_word,
-        cases={
-            "the smallest by absolute value go": each(
-                ({"W_1": torch.tensor([[0.9, -0.1, 0.4], [-0.8, 0.2, -0.05]])}, 0.5),
-                lambda d: ({"W_1": d.numbers(3, 4)}, 0.5),
-            ),
-            "each matrix loses its own share, and only matrices lose any": Ask(
-                lambda d: (different(d), 0.25)
-            ),
-            "exactly so many go, even of equal weights": each(
-                *(({"W_2": TIED}, sparsity) for sparsity in (0.3, 0.7, 0.0, 1.0))
-            ),
-            "the number that goes is rounded to the nearest": each(
-                lambda d: ({"W_U": d.numbers(1, 7)}, 0.4), lambda d: ({"W_U": d.numbers(1, 7)}, 0.6)
-            ),
-        },
-    ),
+ex_7_1 = Exercise.of(
+    "keep_largest",
+    judge=keeps_its_word,
+    cases={
+        "the smallest by absolute value go": each(
+            ({"W_1": torch.tensor([[0.9, -0.1, 0.4], [-0.8, 0.2, -0.05]])}, 0.5),
+            lambda d: ({"W_1": d.numbers(3, 4)}, 0.5),
+        ),
+        "each matrix loses its own share, and only matrices lose any": Ask(
+            lambda d: (different(d), 0.25)
+        ),
+        "exactly so many go, even of equal weights": each(
+            *(({"W_2": TIED}, sparsity) for sparsity in (0.3, 0.7, 0.0, 1.0))
+        ),
+        "the number that goes is rounded to the nearest": each(
+            lambda d: ({"W_U": d.numbers(1, 7)}, 0.4), lambda d: ({"W_U": d.numbers(1, 7)}, 0.6)
+        ),
+    },
     hints=(
         "Count first: how many entries of this matrix are to go? `round(share * number)`.",
         "`argsort` gives *places*, smallest first, and decides between equal values by itself.",
@@ -97,7 +94,6 @@ def is_shuffled(given, kept, seed):
 
 
 ex_7_2 = Exercise(
-    "ex_7_2",
     Function(
         "rewind",
         right=masked,
@@ -105,11 +101,6 @@ ex_7_2 = Exercise(
             "pruned weights begin at 0, kept ones where they were": Ask(
                 lambda d: ({"W_1": d.numbers(2, 3), "b_1": d.numbers(2)}, {"W_1": d.mask(2, 3)}),
                 "Multiply each parameter that the mask names with it, and leave the others.",
-            )
-        },
-        mistakes={
-            "The mask is upside down: it is true where an entry is kept.": lambda w, kept: masked(
-                w, {name: ~one for name, one in kept.items()}
             )
         },
     ),
@@ -141,12 +132,17 @@ def plain(given, kept):
     return given
 
 
-def clipped(longest, norm):
-    return min(1.0, longest / norm)
-
-
 def step(
-    weights, gradients, kept, eta, w, c, measured=masked, norm=joint, clip=clipped, after=masked
+    weights,
+    gradients,
+    kept,
+    eta,
+    w,
+    c,
+    measured=masked,
+    norm=joint,
+    clip=lambda longest, norm: min(1.0, longest / norm),
+    after=masked,
 ):
     """A masked step: what is measured is clipped, and the weights are masked after."""
     left, factor = 1 - eta * w, eta * clip(c, norm([*measured(gradients, kept).values()]))
@@ -172,55 +168,47 @@ def situation(d, share):
     return weights, gradients, kept, 0.1, 0.5, round(share * norm, 4)
 
 
-ex_7_3 = Exercise(
-    "ex_7_3",
-    Function(
-        "masked_step",
-        right=step,
-        cases={
-            "without a mask it is clipped SGD with decoupled decay": [
-                Ask(
-                    lambda d: (parameters(d), parameters(d, 3.0), {}, 0.1, 0.5, 2.0),
-                    "The gradient is scaled to the norm 2; the weights shrink by 1 - 0.1 x 0.5.",
-                ),
-                Ask(
-                    lambda d: (parameters(d), parameters(d), {}, 0.1, 0.5, 50.0),
-                    "A gradient that is shorter than c stays as it is.",
-                ),
-            ],
-            "pruned weights are 0 afterwards, whatever they were": Ask(
-                lambda d: situation(d, 9.0),
-                "Pruned weights have a gradient, and need not be 0 yet.",
+ex_7_3 = Exercise.of(
+    "masked_step",
+    right=step,
+    cases={
+        "without a mask it is clipped SGD with decoupled decay": [
+            Ask(
+                lambda d: (parameters(d), parameters(d, 3.0), {}, 0.1, 0.5, 2.0),
+                "The gradient is scaled to the norm 2; the weights shrink by 1 - 0.1 x 0.5.",
             ),
-            "clipping does not see the pruned": each(
-                lambda d: situation(d, 0.4),
-                lambda d: situation(d, 1.1),
-                cause="Only living weights and b_1 are in the norm.",
+            Ask(
+                lambda d: (parameters(d), parameters(d), {}, 0.1, 0.5, 50.0),
+                "A gradient that is shorter than c stays as it is.",
             ),
+        ],
+        "pruned weights are 0 afterwards, whatever they were": Ask(
+            lambda d: situation(d, 9.0), "Pruned weights have a gradient, and need not be 0 yet."
+        ),
+        "clipping does not see the pruned": each(
+            lambda d: situation(d, 0.4),
+            lambda d: situation(d, 1.1),
+            cause="Only living weights and b_1 are in the norm.",
+        ),
+    },
+    mistakes=mistaken(
+        step,
+        clip={
+            "It is not clipped: the norm is longer than c.": lambda c, norm: 1.0,
+            "A gradient that is shorter than c is scaled up.": lambda c, norm: c / norm,
         },
-        mistakes=mistaken(
-            step,
-            clip={
-                "It is not clipped: the norm is longer than c.": lambda c, norm: 1.0,
-                "A gradient that is shorter than c is scaled up.": lambda c, norm: c / norm,
-            },
-            norm=JOINT_NORMS,
-            after={"Mask the weights after the step: pruned ones need not be 0 before.": plain},
-            measured={"Pruned weights are in the norm. Mask the gradient first.": plain},
-        )
-        | {
-            "Each parameter is clipped by its own norm; it is that of all gradients together.": (
-                each_alone
-            ),
-            "The step goes uphill: subtract the gradient.": lambda weights, gradients, *rest: step(
-                weights, {name: -one for name, one in gradients.items()}, *rest
-            ),
-            "The weights decay by eta times w.": any_of(
-                lambda weights, g, kept, eta, w, c: step(weights, g, kept, eta, 0, c),
-                lambda weights, g, kept, eta, w, c: step(weights, g, kept, eta, w / eta, c),
-            ),
-        },
-    ),
+        norm=JOINT_NORMS,
+        after={"Mask the weights after the step: pruned ones need not be 0 before.": plain},
+        measured={"Pruned weights are in the norm. Mask the gradient first.": plain},
+    )
+    | {
+        "Each parameter is clipped by its own norm; it is that of all gradients together.": (
+            each_alone
+        ),
+        "The weights decay by eta times w.": lambda weights, g, kept, eta, w, c: step(
+            weights, g, kept, eta, w / eta, c
+        ),
+    },
     hints=(
         "What must not be seen has to go before anybody looks: mask the gradient first.",
         "The norm of all gradients is the norm of their norms, those without a mask among them.",
@@ -272,19 +260,16 @@ def network(d, scale=1.0):
 
 UNEVEN = torch.tensor([[0.1, 5.0], [0.2, -7.0]]), torch.ones(2), torch.ones(2, 3)
 
-ex_7_4 = Exercise(
-    "ex_7_4",
-    Function(
-        "same_network",
-        judge=is_smallest,
-        cases={
-            "it is the same function, and the unit's incoming weights are the smallest": each(
-                *(lambda d, unit=unit: (*network(d), unit) for unit in (1, 3, 0)),
-                *(lambda d, scale=scale: (*network(d, scale), 2) for scale in (5.0, 0.1)),
-                *((*UNEVEN, unit) for unit in (0, 1)),
-            )
-        },
-    ),
+ex_7_4 = Exercise.of(
+    "same_network",
+    judge=is_smallest,
+    cases={
+        "it is the same function, and the unit's incoming weights are the smallest": each(
+            *(lambda d, unit=unit: (*network(d), unit) for unit in (1, 3, 0)),
+            *(lambda d, scale=scale: (*network(d, scale), 2) for scale in (5.0, 0.1)),
+            *((*UNEVEN, unit) for unit in (0, 1)),
+        )
+    },
     hints=(
         "Multiply what goes into a ReLU with s > 0. What comes out?",
         "So scale the unit's column of W_1 *and its bias* by s, and its row of W_2 by 1/s.",
@@ -305,19 +290,16 @@ def is_in_order(given, first, bias, second, order):
         require(low.min() > 0 and low.max() < high.min(), cause, size[:, [before, after]])
 
 
-ex_7_5 = Exercise(
-    "ex_7_5",
-    Function(
-        "pruned_in_this_order",
-        judge=is_in_order,
-        cases={
-            "it is the same function, and the units are pruned in the order given": each(
-                lambda d: (*network(d), [2, 0, 3, 1]),
-                lambda d: (*network(d, 5.0), [0, 1, 2, 3]),
-                lambda d: (*network(d, 0.2), d.order(4).tolist()),
-            )
-        },
-    ),
+ex_7_5 = Exercise.of(
+    "pruned_in_this_order",
+    judge=is_in_order,
+    cases={
+        "it is the same function, and the units are pruned in the order given": each(
+            lambda d: (*network(d), [2, 0, 3, 1]),
+            lambda d: (*network(d, 5.0), [0, 1, 2, 3]),
+            lambda d: (*network(d, 0.2), d.order(4).tolist()),
+        )
+    },
     hints=(
         "Every unit may have a factor of its own, as in 7.4.",
         "With which factor is the second unit's least entry above the largest of the first?",

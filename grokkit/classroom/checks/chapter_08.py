@@ -2,8 +2,9 @@
 
 import torch
 
-from grokkit.classroom.checks.exercise import Ask, Exercise, Function, each, mistaken
-from grokkit.classroom.checks.expect import any_of, as_array, expect, numbers, require
+from grokkit.classroom.checks.common import as_tensor
+from grokkit.classroom.checks.exercise import Ask, Exercise, each, mistaken
+from grokkit.classroom.checks.expect import any_of, as_array, expect, require
 
 # --- 8.1 sharp, and nothing else ----------------------------------------------------------
 
@@ -20,39 +21,34 @@ def entropy(alpha):
     return -(alpha * alpha.log()).sum()
 
 
-ex_8_1 = Exercise(
-    "ex_8_1",
-    Function(
-        "pull_of_entropy",
-        right=entropy_pull,
-        cases={
-            "the derivative of beta H by every score": [
-                Ask(lambda d: (d.shares(4), 1.0), "By the attention first, then that by scores."),
-                Ask(lambda d: (d.shares(3), 3.0), "With beta = 3 it is 3 times as large."),
-            ],
-            "a uniform attention feels nothing: it has the largest entropy": Ask(
-                (torch.full((5,), 0.2), 2.0), atol=1e-5
-            ),
-        },
-        mistakes={
-            "This is the derivative by the attention; a score moves all of it.": lambda a, b: (
-                -b * (a.log() + 1)
-            ),
-            "H is missing: the derivative of the softmax subtracts the mean.": any_of(
-                lambda a, b: -b * a * a.log(), lambda a, b: -b * a * (a.log() + 1)
-            ),
-            "H is to be added to log alpha_j: the mean logarithm is -H.": lambda a, b: (
-                -b * a * (a.log() - entropy(a))
-            ),
-            "The factor alpha_j is missing.": lambda a, b: -b * (a.log() + entropy(a)),
-        },
-    ),
+ex_8_1 = Exercise.of(
+    "pull_of_entropy",
+    right=entropy_pull,
+    cases={
+        "the derivative of beta H by every score": [
+            Ask(lambda d: (d.shares(4), 1.0), "By the attention first, then that by scores."),
+            Ask(lambda d: (d.shares(3), 3.0), "With beta = 3 it is 3 times as large."),
+        ],
+        "a uniform attention feels nothing: it has the largest entropy": Ask(
+            (torch.full((5,), 0.2), 2.0), atol=1e-5
+        ),
+    },
+    mistakes={
+        "This is the derivative by the attention; a score moves all of it.": lambda a, b: (
+            -b * (a.log() + 1)
+        ),
+        "H is missing: the derivative of the softmax subtracts the mean.": any_of(
+            lambda a, b: -b * a * a.log(), lambda a, b: -b * a * (a.log() + 1)
+        ),
+        "H is to be added to log alpha_j: the mean logarithm is -H.": lambda a, b: (
+            -b * a * (a.log() - entropy(a))
+        ),
+        "The factor alpha_j is missing.": lambda a, b: -b * (a.log() + entropy(a)),
+    },
     hints=(
-        "First with respect to the attention: the derivative of -alpha_i log alpha_i is "
-        "-(log alpha_i + 1).",
+        "First by the attention: the derivative of -alpha_i log alpha_i is -(log alpha_i + 1).",
         "Then the chain: sum over i of that times alpha_i ([i = j] - alpha_j). The 1 drops out.",
-        "What is left for score j is alpha_j times (log alpha_j minus the mean logarithm), "
-        "negative, times beta. And the mean logarithm is -H.",
+        "What is left is -beta alpha_j (log alpha_j minus the mean logarithm), which mean is -H.",
     ),
     afterword="It pushes up whatever is ahead: it cannot know whether that is right.",
 )
@@ -79,44 +75,40 @@ def heads(d, gamma):
 
 EXACT = torch.tensor([[[0.25, 0.25], [0.75, 0.75]], *[[[0.25, 0.0], [0.75, 1.0]]] * 2])
 
-ex_8_2 = Exercise(
-    "ex_8_2",
-    Function(
-        "mean_and_share",
-        right=mean_and_share,
-        cases={
-            "the mean over informative positions; the share of sequences that meet (55)": [
-                *(
-                    Ask(lambda d, gamma=gamma: heads(d, gamma), "Is each sequence's least gamma?")
-                    for gamma in (0.2, 0.4, 0.6)
-                ),
-                Ask((EXACT, EXACT[..., 0] > 0, 0.5), "Exactly gamma is enough, as in the first."),
-            ]
+ex_8_2 = Exercise.of(
+    "mean_and_share",
+    right=mean_and_share,
+    cases={
+        "the mean over informative positions; the share of sequences that meet (55)": [
+            *(
+                Ask(lambda d, gamma=gamma: heads(d, gamma), "Is each sequence's least gamma?")
+                for gamma in (0.2, 0.4, 0.6)
+            ),
+            Ask((EXACT, EXACT[..., 0] > 0, 0.5), "Exactly gamma is enough, as in the first."),
+        ]
+    },
+    mistakes=mistaken(
+        mean_and_share,
+        summed={"The heads are averaged; sum them.": lambda attention: attention.mean(dim=2)},
+        mean={
+            "The mean is over informative positions, of all sequences alike.": any_of(
+                lambda summed, on: summed.mean(),
+                lambda summed, on: (summed * on).mean(),
+                lambda summed, on: (summed * on).sum(dim=1).mean(),
+            )
         },
-        mistakes=mistaken(
-            mean_and_share,
-            summed={"The heads are averaged; sum them.": lambda attention: attention.mean(dim=2)},
-            mean={
-                "The mean is over informative positions, of all sequences alike.": any_of(
-                    lambda summed, on: summed.mean(),
-                    lambda summed, on: (summed * on).mean(),
-                    lambda summed, on: (summed * on).sum(dim=1).mean(),
-                )
-            },
-            met={
-                "A sequence meets it if each of its informative positions does.": any_of(
-                    lambda summed, on, gamma: summed[on] >= gamma,
-                    lambda summed, on, gamma: (summed * on).sum(1) / on.sum(1) >= gamma,
-                    lambda summed, on, gamma: summed.amin(1) >= gamma,
-                )
-            },
-        ),
+        met={
+            "A sequence meets it if each of its informative positions does.": any_of(
+                lambda summed, on, gamma: summed[on] >= gamma,
+                lambda summed, on, gamma: (summed * on).sum(1) / on.sum(1) >= gamma,
+                lambda summed, on, gamma: summed.amin(1) >= gamma,
+            )
+        },
     ),
     hints=(
         "Sum over the heads first: what is left is [example, pos].",
         "A bool tensor picks entries: `summed[informative]` are all informative masses in a row.",
-        "For the share you need each sequence's least: put infinity where a position is not "
-        "informative, and take the minimum over the positions.",
+        "Each sequence's least: put infinity at the other positions, then take the minimum.",
     ),
     afterword="In grokkit: summed_head_mass and distributed_share in grokkit.diagnostics.",
 )
@@ -140,26 +132,21 @@ def cancel(given, shares, separation):
     require(gap.norm() < 1e-4 * min(far.max(), separation), cause, gap, "h - h' = 0")
 
 
-ex_8_3 = Exercise(
-    "ex_8_3",
-    Function(
-        "cancelling_values",
-        judge=cancel,
-        cases={
-            "the pooled vectors agree, and every head's value has changed by xi or more": each(
-                (torch.tensor([0.9, 0.9]), 1.0),
-                lambda d: (d.shares(3)[:2], 2.0),
-                lambda d: (0.9 * d.above(3).clamp(max=1), 1.0),
-                lambda d: (d.shares(5), 0.01),
-            )
-        },
-    ),
+ex_8_3 = Exercise.of(
+    "cancelling_values",
+    judge=cancel,
+    cases={
+        "the pooled vectors agree, and every head's value has changed by xi or more": each(
+            (torch.tensor([0.9, 0.9]), 1.0),
+            lambda d: (d.shares(3)[:2], 2.0),
+            lambda d: (0.9 * d.above(3).clamp(max=1), 1.0),
+            lambda d: (d.shares(5), 0.01),
+        )
+    },
     hints=(
         "Only the changes v_i - v'_i matter. Write down what they add up to in h - h'.",
-        "Divide each head's change by its share: then all heads weigh the same, and you need "
-        "numbers, none of them 0, whose sum is 0.",
-        "1, 1, ..., and minus their sum for one head. Then scale all until the shortest change "
-        "is long enough.",
+        "Divide each head's change by its share: then you need numbers, none 0, whose sum is 0.",
+        "1, 1, ..., and minus their sum for one head. Scale all until the shortest is long enough.",
     ),
     afterword="grokkit.theory.counterexamples.cancelling_heads() is the pair of evidence 08.",
 )
@@ -170,45 +157,46 @@ ex_8_3 = Exercise(
 def as_pull(given, attention):
     """The learner's gradient in float64."""
     asked = f"A number for each of the {len(attention)} scores is asked for."
-    made = torch.from_numpy(numbers(given, attention.shape, asked))
-    require(made.isfinite().all(), "There is a nan or an infinity in it.", given)
-    return made
+    return as_tensor(given, attention.shape, asked)
 
 
 def is_silent(given, attention, informative, gamma):
     made = as_pull(given, attention)
     kl = torch.allclose(made, attention.double() - informative / informative.sum(), atol=1e-5)
-    cause = (
-        "This is the KL prior of lesson 06, which insists on 1/k." if kl else "And yet it pulls."
-    )
-    said = f"Every informative share is {gamma} or more, which is enough. {cause}"
+    cause = "It is the KL prior of lesson 06, which insists on 1/k." if kl else "And yet it pulls."
+    said = f"Every informative share is {gamma} or more; just {gamma} is enough. {cause}"
     require(made.abs().max() < 1e-6, said, made, "0 at every position")
 
 
 def pulls(given, attention, informative, gamma):
-    made = as_pull(given, attention)
-    silent = "An informative share is below gamma, and nothing pulls. Compare each one with gamma."
-    require(made.abs().max() > 1e-6, silent, made)
-    through = "Is it the derivative by the *attention*? By the scores its entries sum to 0."
-    require(made.sum().abs() < 1e-4 * made.abs().max(), through, made, "a sum of 0")
-    alpha = attention.double()
+    made, alpha = as_pull(given, attention), attention.double()
+    cause = "An informative share is below gamma, and nothing pulls. Compare each one with gamma, "
+    cause += "neither their mean, nor their sum, nor the best of them."
+    require(made.abs().max() > 1e-6, cause, made)
+    cause = "A constant added to all scores changes no attention, so by the scores a gradient sums "
+    cause += "to 0. Is it the derivative by the *attention*?"
+    require(made.sum().abs() < 1e-4 * made.abs().max(), cause, made, "a sum of 0")
     after = (alpha.log() - 1e-3 * made / made.abs().max()).softmax(dim=0)
-    least = "A small step downhill does not raise the least informative share. Is the sign right?"
-    require(after[informative].min() > alpha[informative].min() * (1 + 1e-6), least, made)
+    cause = "The least informative share does not rise: it breaks the condition, so help that one."
+    if made.argmax() == alpha.masked_fill(~informative, 2).argmin():
+        cause = "The sign is the other way round: a gradient points uphill, training goes downhill."
+    require(after[informative].min() > alpha[informative].min() * (1 + 1e-6), cause, made)
 
 
 def does_not_starve(given, *calls):
     sizes = [float(as_pull(got, one[0])[0].abs()) for got, one in zip(given, calls, strict=True)]
     asked = "about the same pull, at shares of 0.01, 0.0001 and 0.00000001"
-    starves = "The smaller the share, the weaker the pull: it starves as the loss does."
-    require(sizes[2] > 0.1 * sizes[0], starves, sizes, asked)
-    grows = "The smaller the share, the stronger the pull, without end."
-    require(sizes[2] < 100 * sizes[0], grows, sizes, asked)
+    cause = "The smaller the share, the weaker the pull: with a factor alpha_j it starves as the "
+    cause += "loss does. Which penalty grows without end as a share goes to 0?"
+    require(sizes[2] > 0.1 * sizes[0], cause, sizes, asked)
+    cause = "The pull itself grows without end: is it the derivative by the attention?"
+    require(sizes[2] < 100 * sizes[0], cause, sizes, asked)
 
 
 def keeps_no_order(given, *calls):
     one, other = (as_pull(got, call[0]) for got, call in zip(given, calls, strict=True))
-    expect(other, one[ORDER], cause="Positions in another order are pulled in another way.")
+    cause = "Positions in another order are pulled in another way: is a place in the code?"
+    expect(other, one[ORDER], cause=cause)
 
 
 ORDER = torch.tensor([3, 0, 4, 1, 2])
@@ -228,32 +216,26 @@ def starving(share):
     return torch.tensor(alpha, dtype=torch.float64), TWO, 0.35
 
 
-ex_8_4 = Exercise(
-    "ex_8_4",
-    Function(
-        "my_pull",
-        cases={
-            "where the condition holds it is silent": each(
-                (FINE, TWO, 0.2), (FINE, TWO, 0.25), judge=is_silent
-            ),
-            "where it is broken it pulls, and raises the least informative share": each(
-                *BROKEN,
-                (torch.tensor([30, 10, 20, 5, 25, 6, 4]) / 100, THREE, 0.2),
-                judge=pulls,
-            ),
-            "it does not starve as a share goes to 0": Ask(
-                [starving(share) for share in (1e-2, 1e-4, 1e-8)], judge=does_not_starve
-            ),
-            "it does not care in which order the positions are": [
-                Ask([(alpha, on, g), (alpha[ORDER], on[ORDER], g)], judge=keeps_no_order)
-                for alpha, on, g in BROKEN
-            ],
-        },
-    ),
+ex_8_4 = Exercise.of(
+    "my_pull",
+    cases={
+        "where the condition holds it is silent": each(
+            (FINE, TWO, 0.2), (FINE, TWO, 0.25), judge=is_silent
+        ),
+        "where it is broken it pulls, and raises the least informative share": each(
+            *BROKEN, (torch.tensor([30, 10, 20, 5, 25, 6, 4]) / 100, THREE, 0.2), judge=pulls
+        ),
+        "it does not starve as a share goes to 0": Ask(
+            [starving(share) for share in (1e-2, 1e-4, 1e-8)], judge=does_not_starve
+        ),
+        "it does not care in which order the positions are": [
+            Ask([(alpha, on, g), (alpha[ORDER], on[ORDER], g)], judge=keeps_no_order)
+            for alpha, on, g in BROKEN
+        ],
+    },
     hints=(
         "First who needs help: `informative & (attention < gamma)`. If nobody does, all is 0.",
-        "The derivative of -log alpha_j with respect to the scores is alpha - e_j (1 at j, 0 "
-        "elsewhere): its entries sum to 0, and at j it is near -1 where the share is tiny.",
+        "By the scores -log alpha_j has the gradient alpha - e_j: near -1 at j for a tiny alpha_j.",
         "Add that up over those who need help; or take the one who needs it most.",
     ),
     afterword="Whether it is a *better* prior is another question: five seeds, and lesson 10.",
@@ -264,10 +246,8 @@ ex_8_4 = Exercise(
 
 def take_turns(given, k, length, tiny):
     asked = f"Attention of shape [{k} sequences, {length} positions, {k} heads] is asked for."
-    alpha = torch.from_numpy(numbers(given, [k, length, k], asked))
-    shares = (
-        "Each head's attention sums to 1 over the positions of a sequence, and none is below 0."
-    )
+    alpha = as_tensor(given, [k, length, k], asked)
+    shares = "In a sequence each head's attention sums to 1 over the positions; none is below 0."
     sums = alpha.sum(dim=1)
     require((alpha >= 0).all() and (sums - 1).abs().max() < 1e-4, shares, sums)
     on = alpha[:, :k]
@@ -281,22 +261,18 @@ def take_turns(given, k, length, tiny):
     require(second < tiny, single, second, f"below {tiny:g} but for one")
 
 
-ex_8_5 = Exercise(
-    "ex_8_5",
-    Function(
-        "taking_turns",
-        judge=take_turns,
-        cases={
-            "together they see everything, alone one thing, and on the average all the same": each(
-                (2, 5, 0.01), (3, 7, 0.001), (4, 4, 1e-6), (5, 30, 0.2)
-            )
-        },
-    ),
+ex_8_5 = Exercise.of(
+    "taking_turns",
+    judge=take_turns,
+    cases={
+        "together they see everything, alone one thing, and on the average all the same": each(
+            (2, 5, 0.01), (3, 7, 0.001), (4, 4, 1e-6), (5, 30, 0.2)
+        )
+    },
     hints=(
         "In one sequence: who looks where, so that nobody looks at two and nothing is left out?",
         "In the next sequence let everybody move on by one place.",
-        "Head h takes position (h + n) modulo k in sequence n; the crumbs that are left over must "
-        "be small.",
+        "Head h takes position (h + n) modulo k in sequence n, nearly all of it.",
     ),
     afterword="Averaged attention maps are the usual picture in papers. What would yours show?",
 )

@@ -6,8 +6,9 @@ from itertools import combinations
 import numpy as np
 import torch
 
-from grokkit.classroom.checks.exercise import Ask, Exercise, Function, each
-from grokkit.classroom.checks.expect import any_of, numbers, require
+from grokkit.classroom.checks.common import as_tensor
+from grokkit.classroom.checks.exercise import Ask, Exercise, Function, each, mistaken
+from grokkit.classroom.checks.expect import any_of, as_floats, require
 from grokkit.diagnostics import embedding_power, key_frequencies, sum_power
 
 # --- 9.1 the spectrum ---------------------------------------------------------------------
@@ -28,31 +29,26 @@ def cosine_only(embedding, first=1.0):
     return found
 
 
-ex_9_1 = Exercise(
-    "ex_9_1",
-    Function(
-        "spectrum",
-        right=power,
-        cases={
-            "the powers at 0, 1, ..., p // 2 sum to that of all squares": Ask(
-                lambda d: (d.numbers(7, 2),), "Seven numbers: the powers at 0, 1, 2 and 3."
-            ),
-            "frequency 0 has its power, too": Ask(lambda d: (d.numbers(5, 3) + 1,)),
-            "with an even p there is no sine at p/2 either": Ask(lambda d: (d.numbers(6, 2),)),
-        },
-        mistakes={
-            "Only the cosine's sum is taken; add the sine's.": any_of(
-                cosine_only, lambda e: cosine_only(e, 0.5)
-            ),
-            "This is the amplitude, the root of the power.": lambda e: power(e).sqrt(),
-            "Where there is no sine the factor is 1/p.": any_of(
-                lambda e: power(e, 2), lambda e: power(e, 2, 2), lambda e: power(e, 1, 2)
-            ),
-        },
-    ),
+ex_9_1 = Exercise.of(
+    "spectrum",
+    right=power,
+    cases={
+        "the powers at 0, 1, ..., p // 2 sum to that of all squares": Ask(
+            lambda d: (d.numbers(7, 2),), "Seven numbers: the powers at 0, 1, 2 and 3."
+        ),
+        "frequency 0 has its power, too": Ask(lambda d: (d.numbers(5, 3) + 1,)),
+        "with an even p there is no sine at p/2 either": Ask(lambda d: (d.numbers(6, 2),)),
+    },
+    mistakes={
+        "Only the cosine's sum is taken; add the sine's.": any_of(
+            cosine_only, lambda e: cosine_only(e, 0.5)
+        ),
+        "Where there is no sine the factor is 1/p.": any_of(
+            lambda e: power(e, 2), lambda e: power(e, 2, 2), lambda e: power(e, 1, 2)
+        ),
+    },
     hints=(
-        "For one k: `torch.cos(2 * torch.pi * k * n / p) @ embedding` is the sum over the "
-        "numbers, a vector. Its squared length is what you need; the same with the sine.",
+        "`torch.cos(2 * torch.pi * k * n / p) @ embedding` is the sum of one k: square its length.",
         "The factor is 2/p, but 1/p where there is no sine: at k = 0, and at k = p/2 if p is even.",
         "Test yourself: all powers together are the sum of the squares of all entries.",
     ),
@@ -81,10 +77,25 @@ def loss(logits, among):
     return torch.nn.functional.cross_entropy(logits[among], answers(len(logits))[among]).item()
 
 
-def both(table, key, unseen, trained, constant=1):
+def both(
+    table,
+    key,
+    trained,
+    restricted=lambda table, wave: wave + table.mean(dim=(0, 1)),
+    excluded=lambda table, wave: table - wave,
+    unseen=lambda trained: ~trained,
+    seen=lambda trained: trained,
+):
     """The restricted loss among unseen pairs, the excluded one among trained pairs."""
-    wave, mean = waves(table, key), table.mean(dim=(0, 1))
-    return loss(wave + constant * mean, unseen), loss(table - wave, trained)
+    wave = waves(table, key)
+    return loss(restricted(table, wave), unseen(trained)), loss(
+        excluded(table, wave), seen(trained)
+    )
+
+
+def turned(table):
+    """The table with b replaced by -b."""
+    return table.flip(1).roll(1, 1)
 
 
 def some_trained(d, p, key):
@@ -92,7 +103,6 @@ def some_trained(d, p, key):
 
 
 ex_9_2 = Exercise(
-    "ex_9_2",
     Function(
         "key_waves",
         right=waves,
@@ -106,12 +116,25 @@ ex_9_2 = Exercise(
         mistakes={
             "The constant is still in it: it is frequency 0, and no key.": lambda t, key: (
                 waves(t, key) + t.mean(dim=(0, 1))
-            )
+            ),
+            "The waves that are *not* key came out.": lambda t, key: waves(
+                t, [k for k in range(1, len(t) // 2 + 1) if k not in key]
+            ),
+            "This is what is left without the key waves.": lambda t, key: t - waves(t, key),
+            "The factor is 2/p: a cosine and a sine have it together, and once.": any_of(
+                lambda t, key: 2 * waves(t, key),
+                lambda t, key: waves(t, key) / 2,
+                lambda t, key: waves(t, key) * len(t) / 2,
+            ),
+            "These are waves of a - b.": lambda t, key: turned(waves(turned(t), key)),
+            "Only one of the key frequencies is taken.": any_of(
+                lambda t, key: waves(t, key[:1]), lambda t, key: waves(t, key[-1:])
+            ),
         },
     ),
     Function(
         "two_losses",
-        right=lambda table, key, trained: both(table, key, ~trained, trained),
+        right=both,
         cases={
             "restricted: each class's mean and the waves; excluded: the table less the waves": each(
                 lambda d: some_trained(d, 5, [2]),
@@ -119,24 +142,37 @@ ex_9_2 = Exercise(
                 cause="Restricted: on unseen pairs. Excluded: on trained pairs.",
             )
         },
-        mistakes={
-            "Restricted: add the constant, one number for each class.": lambda t, key, on: both(
-                t, key, ~on, on, constant=0
-            ),
-            "Restricted comes first, on unseen pairs; then excluded, on trained ones.": any_of(
-                lambda t, key, on: both(t, key, on, ~on),
-                lambda t, key, on: both(t, key, on, on),
-                lambda t, key, on: both(t, key, ~on, ~on),
-                lambda t, key, on: both(t, key, ~on, on)[::-1],
-            ),
-        },
+        mistakes=mistaken(
+            both,
+            restricted={
+                "Restricted: add the constant, one number for each class.": any_of(
+                    lambda table, wave: wave, lambda table, wave: wave + table.mean()
+                ),
+                "Restricted: these are the logits as they are.": lambda table, wave: table,
+            },
+            unseen={
+                "Restricted: it is taken on other pairs than the unseen ones.": any_of(
+                    lambda trained: trained, torch.ones_like
+                )
+            },
+            excluded={
+                "Excluded: the constant is taken away, too; only the waves are.": (
+                    lambda table, wave: table - wave - table.mean(dim=(0, 1))
+                ),
+                "Excluded: these are the logits as they are.": lambda table, wave: table,
+            },
+            seen={
+                "Excluded: it is taken on other pairs than the trained ones.": any_of(
+                    lambda trained: ~trained, torch.ones_like
+                )
+            },
+        ),
     ),
     hints=(
         "m: `table[total == s].mean(dim=0)` for every s, with total[a, b] = (a + b) % p.",
-        "The sum over s' is a matrix product of a p x p matrix of cosines with m; the matrices of "
-        "several k add up. Then look the row up for every pair: `waves[total]`.",
-        "Restricted: the mean of the table over a and b, one number a class, plus the waves. "
-        "Excluded: the table minus the waves. The targets are `total`.",
+        "The sum over s' is a p x p matrix of cosines times m; those of several k add up.",
+        "Then look the row up for every pair: `waves[total]`. The targets are `total` as well.",
+        "Restricted: each class's mean over a and b, plus the waves. Excluded: table minus waves.",
     ),
     afterword="In grokkit: restricted_loss and excluded_loss in grokkit.diagnostics.",
 )
@@ -151,19 +187,31 @@ def adder(p, frequencies):
     return sum(height * torch.cos(k * angle) for k, height in frequencies.items())
 
 
+def keys(table):
+    """The key frequencies, without the centring that would see through a disguise."""
+    return key_frequencies(sum_power(table[None]))[0].nonzero().flatten().tolist()
+
+
 def is_disguised(given, table, k):
     shape = tuple(table.shape)
-    made = torch.from_numpy(numbers(given, shape, f"A table of shape {shape} is asked for."))
+    made = as_tensor(given, shape, f"A table of shape {shape} is asked for.")
+    cause = "The answers have changed. Add the same number to all classes of a pair; a wave of "
+    cause += "a + b - c gives every class another one."
+    if (made.argmax(dim=2) == table.argmax(dim=2)).all():
+        cause = "The answers are the same, but not how sure they are: the softmax has changed. Add "
+        cause += "the same number to all classes of a pair."
     same = torch.allclose(made.log_softmax(dim=2), table.log_softmax(dim=2), atol=1e-4)
-    require(same, "The softmax has changed. Add the same number to all classes of a pair.")
-    # Without the centring of `logit_table`, which would see through a disguise.
-    found = key_frequencies(sum_power(made[None]))[0].nonzero().flatten().tolist()
-    cause = "Is the wave large enough, also where the logits are large? Is it a wave of a + b?"
-    require(found == [k], f"k is not the only key frequency. {cause}", found, f"[{k}]")
+    require(same, cause)
+    found, before = keys(made), keys(table)
+    cause = "k is not the only key frequency. Is it a wave of a + b, with the frequency k?"
+    if found == before:
+        cause = "The key frequencies are what they were: is the wave too small, or a constant?"
+    elif {*found} - {*before} == {k}:
+        cause = "Others are key besides k: is the wave large enough, also where the logits are?"
+    require(found == [k], cause, found, f"[{k}]")
 
 
 ex_9_3 = Exercise(
-    "ex_9_3",
     Function(
         "in_disguise",
         judge=is_disguised,
@@ -186,24 +234,22 @@ ex_9_3 = Exercise(
             )
         },
         mistakes={
-            "Take the mean over the classes, pair by pair.": any_of(
-                lambda t: t - t.mean(dim=(0, 1)), lambda t: t - t.mean()
+            "The mean over pairs is taken away; take that over the classes, pair by pair.": (
+                lambda t: t - t.mean(dim=(0, 1))
             ),
+            "One mean for the whole table; take one for every pair.": lambda t: t - t.mean(),
             "The softmax is the same, and the power is not the least.": any_of(
                 lambda t: t - t.amax(dim=2, keepdim=True), lambda t: t.log_softmax(dim=2)
             ),
+            "This is the softmax itself; the logits are asked for.": lambda t: t.softmax(dim=2),
         },
     ),
     hints=(
-        "What can be added to the logits of one pair without changing any answer, nor how sure "
-        "of it the network is?",
-        "The same number for all classes, another one for every pair: let it be a large wave of "
-        "a + b with frequency k.",
-        "The cure: of all numbers that could be taken from a pair's logits, which leaves the least "
-        "sum of squares? (For which number is the sum of (x - m)^2 the least?)",
+        "What can be added to the logits of one pair without changing its softmax?",
+        "One number for all its classes: let it be a large wave of a + b with frequency k.",
+        "The cure: for which m is the sum of (x - m)^2 over a pair's logits the least?",
     ),
-    afterword="An instrument should not see what the network itself cannot: centre first, as "
-    "logit_table does in grokkit.diagnostics.",
+    afterword="An instrument should not see what the network cannot: logit_table centres first.",
 )
 
 # --- 9.4 a small study: an accident of what? ----------------------------------------------
@@ -222,7 +268,6 @@ def shared(sets, n):
 POWER = np.array([50.0, 4.0, 1.0, 10.0, 5.0])
 
 ex_9_4 = Exercise(
-    "ex_9_4",
     Function(
         "key_set",
         right=key_set,
@@ -248,12 +293,9 @@ ex_9_4 = Exercise(
         },
     ),
     hints=(
-        "Sort the frequencies by their power, largest first, without 0. Take one after the other "
-        "until they hold the share.",
-        "Two sets drawn blindly from n: each of the a frequencies of the one is in the other "
-        "with the chance b/n.",
-        "`set(one) & set(other)` is what they share. `itertools.combinations(sets, 2)` gives "
-        "every pair once.",
+        "Sort by power, largest first, without frequency 0. Take them until they hold the share.",
+        "Two sets drawn blindly from n: each of the a of one is in the other with the chance b/n.",
+        "`set(one) & set(other)`, for every pair of `itertools.combinations(sets, 2)`.",
     ),
     afterword="A seed names both the initial weights and the split. Which of the two is it?",
 )
@@ -272,7 +314,7 @@ def lead(p, frequencies):
 
 def are_the_best(given, p, m):
     asked = f"{m} different whole numbers from 1 to {p // 2} are asked for."
-    chosen = numbers(given, [m], asked).tolist()
+    chosen = as_floats(given, [m], asked).tolist()
     require(len({*chosen} & {*range(1, p // 2 + 1)}) == m, asked, given)
     found, most = lead(p, chosen), max(lead(p, k) for k in combinations(range(1, p // 2 + 1), m))
     cause = "Other frequencies have a larger lead: try them all, or all with 1 among them."
@@ -280,7 +322,6 @@ def are_the_best(given, p, m):
 
 
 ex_9_5 = Exercise(
-    "ex_9_5",
     Function(
         "lead",
         right=lead,
@@ -317,8 +358,7 @@ ex_9_5 = Exercise(
     hints=(
         "The logits depend on d = a + b - c alone. What are they for d = 0, and what for another?",
         "The lead is the least of sum over k of 1 - cos(2 pi k d / p), over d from 1 to p - 1.",
-        "`itertools.combinations(range(1, p // 2 + 1), m)` are all sets of m frequencies; "
-        "`max(..., key=...)` takes the best.",
+        "`itertools.combinations(range(1, p // 2 + 1), m)` are all sets of m; take the best.",
     ),
     afterword="Look at the frequencies of a real network: how near do they come to the best lead?",
 )

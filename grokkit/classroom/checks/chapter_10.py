@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from grokkit.classroom.checks.exercise import Ask, Exercise, Function, each
-from grokkit.classroom.checks.expect import alike, any_of, numbers, require
+from grokkit.classroom.checks.exercise import Ask, Exercise, each
+from grokkit.classroom.checks.expect import alike, any_of, as_array, as_floats, require
 from grokkit.engine import RunSpec, presets
 
 LIVE = presets["live"]
@@ -29,42 +29,43 @@ def known(case, cause):
     return Ask(case, cause, {cause: None})
 
 
-ex_10_1 = Exercise(
-    "ex_10_1",
-    Function(
-        "came_sooner",
-        right=sooner,
-        cases={
-            "if both came, the epochs decide": [
-                Ask((300, 1000, 500, 1000, 1.0), "300 is sooner than 500."),
-                Ask((500, 1000, 300, 1000, 1.0), "500 is later than 300."),
-                Ask((400, 1000, 500, 1000, 0.8), "It had time until 0.8 x 500 = 400."),
-                Ask((550, 1000, 500, 1000, 1.2), "It had time until 1.2 x 500 = 600."),
-            ],
-            "if neither came, nothing can be said": [
-                Ask((NAN, 500, NAN, 1000, 1.0), "Neither came: None. (nan <= nan is False.)"),
-                Ask((NAN, 1000, NAN, 500, 0.5), "Neither came: None, whoever was stopped first."),
-            ],
-            "if the other one is censored, it came after its last epoch, if ever": [
-                known((300, 1000, NAN, 1000, 1.0), "Mine came at 300, the other not by 1000."),
-                Ask((900, 1000, NAN, 1000, 0.8), "It has time until somewhere beyond 800."),
-                known((800, 1000, NAN, 1000, 0.8), "It has time until somewhere beyond 800."),
-                Ask((900, 1000, NAN, 600, 1.0), "The other may have come at 700, or at 5000."),
-            ],
-            "if mine is censored, it came after my last epoch, if ever": [
-                known((NAN, 1000, 700, 1000, 1.0), "Mine had not come by 1000, so not by 700."),
-                Ask((NAN, 500, 700, 1000, 1.0), "Mine may have come at 600, or at 5000."),
-                known((NAN, 560, 700, 1000, 0.8), "Mine had time until 0.8 x 700 = 560."),
-            ],
-        },
-    ),
+def says_yes_no_or_nothing(got, *case):
+    array = as_array(got)
+    cause = "Return True, False or None. 1 and 0 are numbers: `found is True` is false of them."
+    require(array is None or array.dtype.kind == "b", cause, got)
+
+
+ex_10_1 = Exercise.of(
+    "came_sooner",
+    right=sooner,
+    form=says_yes_no_or_nothing,
+    cases={
+        "if both came, the epochs decide": [
+            Ask((300, 1000, 500, 1000, 1.0), "300 is sooner than 500."),
+            Ask((500, 1000, 300, 1000, 1.0), "500 is later than 300."),
+            Ask((400, 1000, 500, 1000, 0.8), "It had time until 0.8 x 500 = 400."),
+            Ask((550, 1000, 500, 1000, 1.2), "It had time until 1.2 x 500 = 600."),
+        ],
+        "if neither came, nothing can be said": [
+            Ask((NAN, 500, NAN, 1000, 1.0), "Neither came: None. (nan <= nan is False.)"),
+            Ask((NAN, 1000, NAN, 500, 0.5), "Neither came: None, whoever was stopped first."),
+        ],
+        "if the other one is censored, it came after its last epoch, if ever": [
+            known((300, 1000, NAN, 1000, 1.0), "Mine came at 300, the other not by 1000."),
+            Ask((900, 1000, NAN, 1000, 0.8), "It has time until somewhere beyond 800."),
+            known((800, 1000, NAN, 1000, 0.8), "It has time until somewhere beyond 800."),
+            Ask((900, 1000, NAN, 600, 1.0), "The other may have come at 700, or at 5000."),
+        ],
+        "if mine is censored, it came after my last epoch, if ever": [
+            known((NAN, 1000, 700, 1000, 1.0), "Mine had not come by 1000, so not by 700."),
+            Ask((NAN, 500, 700, 1000, 1.0), "Mine may have come at 600, or at 5000."),
+            known((NAN, 560, 700, 1000, 0.8), "Mine had time until 0.8 x 700 = 560."),
+        ],
+    },
     hints=(
-        "Four cases: both came, one of the two did not, the other did not, neither did. "
-        "`math.isnan(epoch)` asks whether it did not.",
-        "If only the other is censored, its epoch lies beyond its last. So factor times its epoch "
-        "lies beyond factor times that last. Where must mine lie for a yes? Otherwise nothing is "
-        "known.",
-        "If only mine is censored, it lies beyond my last. When is that a no for certain?",
+        "Four cases: both came, only one did (two cases), neither did. `math.isnan(epoch)` asks.",
+        "Only the other is censored: its epoch lies beyond its last. Where must mine be for a yes?",
+        "Only mine is censored: it lies beyond my last. When is that a no for certain?",
     ),
     afterword="In grokkit: Times.sooner in grokkit.experiments.times, for all seeds at once.",
 )
@@ -88,45 +89,38 @@ def one_of_the_words(got, parts):
     require(got is None or got in WORDS, said, got)
 
 
-ex_10_2 = Exercise(
-    "ex_10_2",
-    Function(
-        "verdict",
-        right=verdict,
-        form=one_of_the_words,
-        cases={
-            "of five seeds four are needed": each(
-                *(([[T] * n + [F] * (5 - n)],) for n in range(6))
-            ),
-            "a seed that does not tell is neither a yes nor a no": [
-                Ask(([[T, T, T, U, F]],), "Three say yes; with the open one it might be four."),
-                Ask(([[T, T, U, F, F]],), "Two say yes; with the open one it might be three."),
-                Ask(([[T, T, T, T, U]],), "Four say yes, whatever the fifth would say."),
-            ],
-            "needed are four fifths of the seeds, rounded up": [
-                Ask(([[T] * 8 + [F] * 2],), "Of 10 seeds 8 are needed."),
-                Ask(([[T] * 7 + [F] * 3],), "Of 10 seeds 8 are needed."),
-                Ask(([[T, T, F]],), "Of 3 seeds 3 are needed: four fifths are 2.4."),
-                Ask(([[T] * 4 + [F] * 2],), "Of 6 seeds 5 are needed: four fifths are 4.8."),
-                Ask(([[T] * 6 + [F, U]],), "Of 8 seeds 7 are needed: four fifths are 6.4."),
-            ],
-            "each part is judged by itself, and then all parts": [
-                Ask(([YES, YES],), "Every part holds."),
-                Ask(([YES, NO],), "One part holds and one fails."),
-                Ask(([NO, NO],), "Both parts fail."),
-                Ask(([YES, OPEN],), "None fails, and not all hold."),
-                Ask(([NO, OPEN],), "One fails, none holds, whatever the open one."),
-                Ask(([YES, NO, OPEN],), "One holds and one fails, whatever the open one."),
-                Ask(([[T, T, F, F, F], YES],), "The first part fails, the second holds."),
-            ],
-        },
-    ),
+ex_10_2 = Exercise.of(
+    "verdict",
+    right=verdict,
+    form=one_of_the_words,
+    cases={
+        "of five seeds four are needed": each(*(([[T] * n + [F] * (5 - n)],) for n in range(6))),
+        "a seed that does not tell is neither a yes nor a no": [
+            Ask(([[T, T, T, U, F]],), "Three say yes; with the open one it might be four."),
+            Ask(([[T, T, U, F, F]],), "Two say yes; with the open one it might be three."),
+            Ask(([[T, T, T, T, U]],), "Four say yes, whatever the fifth would say."),
+        ],
+        "needed are four fifths of the seeds, rounded up": [
+            Ask(([[T] * 8 + [F] * 2],), "Of 10 seeds 8 are needed."),
+            Ask(([[T] * 7 + [F] * 3],), "Of 10 seeds 8 are needed."),
+            Ask(([[T, T, F]],), "Of 3 seeds 3 are needed: four fifths are 2.4."),
+            Ask(([[T] * 4 + [F] * 2],), "Of 6 seeds 5 are needed: four fifths are 4.8."),
+            Ask(([[T] * 6 + [F, U]],), "Of 8 seeds 7 are needed: four fifths are 6.4."),
+        ],
+        "each part is judged by itself, and then all parts": [
+            Ask(([YES, YES],), "Every part holds."),
+            Ask(([YES, NO],), "One part holds and one fails."),
+            Ask(([NO, NO],), "Both parts fail."),
+            Ask(([YES, OPEN],), "None fails, and not all hold."),
+            Ask(([NO, OPEN],), "One fails, none holds, whatever the open one."),
+            Ask(([YES, NO, OPEN],), "One holds and one fails, whatever the open one."),
+            Ask(([[T, T, F, F, F], YES],), "The first part fails, the second holds."),
+        ],
+    },
     hints=(
         "First one part: count True, count None, and what is needed, 4/5 of n rounded up.",
-        "It holds if there are enough True; it fails if True and None together are too few; "
-        "otherwise it is open. (None is not False.)",
-        "Then the claim: all hold; else if any fails: does any hold? else nothing has failed, and "
-        "not all hold.",
+        "It holds with enough True; it fails if True and None together are too few; or it is open.",
+        "Then the claim: all hold? Else, does any fail? Then, does any hold? (None is not False.)",
     ),
     afterword="In grokkit: Part.holds and verdict_of in grokkit.experiments.claims.",
 )
@@ -140,8 +134,8 @@ ARMS = {
     "shuffled": {"penalty_gradient": "shuffled"},
 }
 CAUSES = {
-    "kl_strength": "A baseline has no prior, even if base has one. The other arms have it at the "
-    "given strength: a stand-in needs a gradient to stand in for.",
+    "kl_strength": "A baseline has no prior, even if base has one. The others have it at the given "
+    "strength: a stand-in needs a gradient to stand in for.",
     "penalty_gradient": "This makes a control a control, and the prior a prior. A baseline keeps "
     "what base has.",
 }
@@ -152,18 +146,11 @@ def is_the_experiment(given, base, strength, seeds):
     names = f"The answer is to be a dict with the names {', '.join(ARMS)}."
     require(isinstance(given, dict) and given.keys() == ARMS.keys(), names, given)
     for name, specs in given.items():
-        require(
-            isinstance(specs, list | tuple) and all(isinstance(one, RunSpec) for one in specs),
-            f"{name} is to be a list of specs: a RunSpec for every seed.",
-            specs,
-        )
-        require(
-            [spec.seed for spec in specs] == list(seeds),
-            f"{name} is to have the given seeds, in their order: then a seed has the same data and "
-            "the same initial weights in every arm.",
-            [spec.seed for spec in specs],
-            str(seeds),
-        )
+        listed = isinstance(specs, list | tuple) and all(isinstance(s, RunSpec) for s in specs)
+        require(listed, f"{name} is to be a list of specs: a RunSpec for every seed.", specs)
+        found = [spec.seed for spec in specs]
+        cause = f"{name} is to have the given seeds, so that a seed has the same data in every arm."
+        require(found == list(seeds), cause, found, str(seeds))
         for spec in specs:
             change = {"prior": "kl", "kl_strength": strength, **ARMS[name], "seed": spec.seed}
             asked, found = base.with_(**change).settings(), spec.settings()
@@ -177,24 +164,20 @@ def is_the_experiment(given, base, strength, seeds):
                 require(got == want, said, got, repr(want))
 
 
-ex_10_3 = Exercise(
-    "ex_10_3",
-    Function(
-        "experiment",
-        judge=is_the_experiment,
-        cases={
-            "four arms with the same seeds, and nothing differs but what the arm's name says": [
-                # Settings that are nobody's defaults; the third base has a stand-in already.
-                Ask((LIVE.with_(p=19, learning_rate=0.004, stop_after=3), 0.7, [3, 4, 8])),
-                Ask((LIVE.with_(weight_decay=0.6, d_mlp=48, kl_strength=0.2), 2.0, [1, 0])),
-                Ask((LIVE.with_(kl_strength=0.3, penalty_gradient="noise"), 1.5, [2, 5])),
-            ]
-        },
-    ),
+ex_10_3 = Exercise.of(
+    "experiment",
+    judge=is_the_experiment,
+    cases={
+        "four arms with the same seeds, and nothing differs but what the arm's name says": [
+            # Settings that are nobody's defaults; the third base has a stand-in already.
+            Ask((LIVE.with_(p=19, learning_rate=0.004, stop_after=3), 0.7, [3, 4, 8])),
+            Ask((LIVE.with_(weight_decay=0.6, d_mlp=48, kl_strength=0.2), 2.0, [1, 0])),
+            Ask((LIVE.with_(kl_strength=0.3, penalty_gradient="noise"), 1.5, [2, 5])),
+        ]
+    },
     hints=(
         "Begin every arm from `base`: `base.with_(...)` changes what you name and nothing else.",
-        'The baseline has no prior: kl_strength=0. The three others have prior="kl" and the same '
-        "strength; they differ in penalty_gradient.",
+        'The baseline has kl_strength=0, the others prior="kl"; they differ in penalty_gradient.',
         "`grid(spec, seed=seeds)` from grokkit.engine makes a list, one spec for each seed.",
     ),
     afterword="The row kl-acceleration has these arms; experiments.claims shows what they said.",
@@ -224,55 +207,49 @@ def no_simulation(got, looks, share):
     require(not near, "Near, and not it. No simulation: the exact chance is asked for.", got)
 
 
-ex_10_4 = Exercise(
-    "ex_10_4",
-    Function(
-        "chance_of_a_yes",
-        right=chance,
-        form=no_simulation,
-        cases={
-            "at one look of five seeds four yes are needed, in any order, or five": each(
-                ([5], 0.5), ([5], 0.9), ([5], 0.2)
-            ),
-            "needed are four fifths of the seeds so far, rounded up": [
-                Ask(([3], 0.6), "Of 3 seeds 3 are needed."),
-                Ask(([8], 0.6), "Of 8 seeds 7 are needed."),
-                Ask(([10], 0.6), "Of 10 seeds 8 are needed. Is a 4 in the code?"),
-            ],
-            "who has enough yes at a look has stopped, the others go on": each(
-                ([5, 10], 0.5),
-                ([3, 4, 7], 0.6),
-                ([5, 6, 7, 8, 9, 10], 0.3),
-                ([1, 2, 9], 0.4),
-                cause="Go seed by seed; at a look take out whoever has enough.",
-            ),
-        },
-        mistakes={
-            "Only one look counts here; a yes at any of them is a yes.": any_of(
-                lambda looks, s: chance(looks[-1:], s),
-                lambda looks, s: chance(looks[:1], s),
-                lambda looks, s: max(chance([n], s) for n in looks),
-            ),
-            "The chances of the looks are added: a yes at both is counted twice.": (
-                lambda looks, s: sum(chance([n], s) for n in looks)
-            ),
-            "The looks are not independent: they share their seeds.": any_of(
-                lambda looks, s: 1 - math.prod(1 - chance([n], s) for n in looks),
-                lambda looks, s: 1 - math.prod(1 - chance([n], s) for n in np.diff([0, *looks])),
-            ),
-            "Look only at the numbers in `looks`, not after every seed.": any_of(
-                lambda looks, s: chance(range(1, looks[-1] + 1), s),
-                lambda looks, s: chance(range(looks[0], looks[-1] + 1), s),
-            ),
-        },
-    ),
+ex_10_4 = Exercise.of(
+    "chance_of_a_yes",
+    right=chance,
+    form=no_simulation,
+    cases={
+        "at one look of five seeds four yes are needed, in any order, or five": each(
+            ([5], 0.5), ([5], 0.9), ([5], 0.2)
+        ),
+        "needed are four fifths of the seeds so far, rounded up": [
+            Ask(([3], 0.6), "Of 3 seeds 3 are needed."),
+            Ask(([8], 0.6), "Of 8 seeds 7 are needed."),
+            Ask(([10], 0.6), "Of 10 seeds 8 are needed. Is a 4 in the code?"),
+        ],
+        "who has enough yes at a look has stopped, the others go on": each(
+            ([5, 10], 0.5),
+            ([3, 4, 7], 0.6),
+            ([5, 6, 7, 8, 9, 10], 0.3),
+            ([1, 2, 9], 0.4),
+            cause="Go seed by seed; at a look take out whoever has enough.",
+        ),
+    },
+    mistakes={
+        "Only one look counts here; a yes at any of them is a yes.": any_of(
+            lambda looks, s: chance(looks[-1:], s),
+            lambda looks, s: chance(looks[:1], s),
+            lambda looks, s: max(chance([n], s) for n in looks),
+        ),
+        "The chances of the looks are added: a yes at both is counted twice.": (
+            lambda looks, s: sum(chance([n], s) for n in looks)
+        ),
+        "The looks are not independent: they share their seeds.": any_of(
+            lambda looks, s: 1 - math.prod(1 - chance([n], s) for n in looks),
+            lambda looks, s: 1 - math.prod(1 - chance([n], s) for n in np.diff([0, *looks])),
+        ),
+        "Look only at the numbers in `looks`, not after every seed.": any_of(
+            lambda looks, s: chance(range(1, looks[-1] + 1), s),
+            lambda looks, s: chance(range(looks[0], looks[-1] + 1), s),
+        ),
+    },
     hints=(
-        "One look at n seeds: add up `math.comb(n, yes) * share**yes * (1 - share)**(n - yes)` "
-        "over all yes from 4/5 n, rounded up.",
-        "Several looks are not independent: the first five seeds are among the ten. So go "
-        "through seed by seed, and keep the chance of every number of yes so far.",
-        "At a look, take out those numbers that are enough: they have stopped. Their chance is "
-        "added to the answer; the others go on.",
+        "One look: `math.comb(n, yes) * share**yes * (1 - share)**(n - yes)`, for each yes enough.",
+        "Looks share their seeds. Go seed by seed; keep the chance of every number of yes so far.",
+        "At a look take out the numbers that are enough, and add their chance to the answer.",
     ),
     afterword="So the number of seeds belongs into the claim, before the first run.",
 )
@@ -281,7 +258,7 @@ ex_10_4 = Exercise(
 
 
 def keeps_its_word(given, looks, luck):
-    needed = numbers(given, [len(looks)], f"A list of {len(looks)} whole numbers is asked for.")
+    needed = as_floats(given, [len(looks)], f"A list of {len(looks)} whole numbers is asked for.")
     by_luck, by_effect = (found_by(looks, list(needed), share) for share in (0.5, 0.9))
     singly = max(found_by([n], [one], 0.5)[0] for n, one in zip(looks, needed, strict=True))
     cause = "Each look keeps to it, and all together do not. What a look has spent is spent."
@@ -294,26 +271,22 @@ def keeps_its_word(given, looks, luck):
     require(by_effect[-2] >= 0.5, f"{said}Spend more luck early.", needed, "0.5 or more")
 
 
-ex_10_5 = Exercise(
-    "ex_10_5",
-    Function(
-        "needed_at",
-        judge=keeps_its_word,
-        cases={
-            "little luck, an effect found, and mostly found early": each(
-                ([5, 10, 20], 0.05),
-                ([6, 12], 0.1),
-                ([8, 16, 24], 0.02),
-                ([5, 6, 7, 8, 20], 0.05),
-                ([10, 12], 0.03),
-            )
-        },
-    ),
+ex_10_5 = Exercise.of(
+    "needed_at",
+    judge=keeps_its_word,
+    cases={
+        "little luck, an effect found, and mostly found early": each(
+            ([5, 10, 20], 0.05),
+            ([6, 12], 0.1),
+            ([8, 16, 24], 0.02),
+            ([5, 6, 7, 8, 20], 0.05),
+            ([10, 12], 0.03),
+        )
+    },
     hints=(
-        "Think of the luck as a budget. How much does asking for five of five cost at the first "
-        "look?",
-        "Go through the seeds as in 10.4, with a share of 1/2. At a look take out the largest "
-        "numbers of yes, one after the other, as long as the budget lasts.",
+        "Luck is a budget. How much does asking for five of five cost at the first look?",
+        "As in 10.4, with a share of 1/2: at a look take out the largest numbers of yes first, as "
+        "long as the budget lasts.",
         "What was taken out is spent, and is not there any more at the next look.",
     ),
     afterword="Trials in medicine are planned like this. A sealed claim could be, too.",

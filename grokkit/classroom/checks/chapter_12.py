@@ -4,6 +4,7 @@ import math
 
 import torch
 
+from grokkit.classroom.checks.common import as_tensor
 from grokkit.classroom.checks.exercise import Ask, Exercise, Function, each
 from grokkit.classroom.checks.expect import any_of, as_array, require
 from grokkit.diagnostics.uniformity import logarithm_order
@@ -36,7 +37,6 @@ def circle(p, k, radius=1.0):
 
 
 ex_12_1 = Exercise(
-    "ex_12_1",
     Function(
         "med",
         right=med,
@@ -86,10 +86,8 @@ ex_12_1 = Exercise(
     ),
     hints=(
         "`walk.roll(-s, dims=0)` has at place i what was at place i + s, and comes home by itself.",
-        "The length of a difference is `.norm(dim=1)`: one number a place, of which you want the "
-        "mean. (Not the length of the mean difference, which is 0.)",
-        "All pairs: `(walk[:, None] - walk).norm(dim=2)` is a table of n x n distances, with n "
-        "zeros on its diagonal that are no pairs of different places.",
+        "`.norm(dim=1)` of the differences is one length a place: you want the mean of these.",
+        "`(walk[:, None] - walk).norm(dim=2)` has all n x n distances, n of them no pairs.",
     ),
     afterword="In grokkit: token_uniformity in grokkit.diagnostics.uniformity.",
 )
@@ -106,7 +104,6 @@ HOLE = torch.tensor([[0, 1], [2, 3], [0, 3], [0, 0], [1, 4], [0, 2], [1, 0]])
 TRAIN = torch.tensor([[3, 0], [4, 2], [4, 1], [2, 3], [0, 3], [2, 4], [5, 5]])
 
 ex_12_2 = Exercise(
-    "ex_12_2",
     Function(
         "half_answered",
         right=lambda hole, train: among(hole.flip(1), train),
@@ -114,7 +111,7 @@ ex_12_2 = Exercise(
             "a pair is half-answered if its own mirror image is trained on": [
                 Ask((HOLE, TRAIN), "Of (0, 3) and (1, 4) it is, and of no other pair here."),
                 Ask(lambda d: (d.whole(0, 4, 6, 2), d.whole(0, 4, 9, 2)), "Look (j, i) up."),
-            ],
+            ]
         },
         mistakes={
             "The mirror image of (i, j) is (j, i), and it alone counts.": any_of(
@@ -142,10 +139,8 @@ ex_12_2 = Exercise(
         },
     ),
     hints=(
-        "The mirror image of (i, j) is (j, i). Put the train pairs into a `set` of tuples and look "
-        "each mirror image up.",
-        "Draw a table of 5 x 5 with a strip i <= 1 and mark the mirror image of each of its pairs. "
-        "Which of them lie in the strip?",
+        "Put the train pairs into a `set` of tuples and look each mirror image (j, i) up.",
+        "Draw a 5 x 5 table with a strip i <= 1: which mirror images of its pairs lie in it?",
         "Count: of all pairs inside, those whose mirror image is inside as well.",
     ),
     afterword="In grokkit a hole's extra_mirrored says it of every pair: grokkit.tasks.PrimeField.",
@@ -154,14 +149,14 @@ ex_12_2 = Exercise(
 # --- 12.3 two lies ------------------------------------------------------------------------
 
 
-def as_embedding(given, p, most=10_000):
+def as_embedding(given, p, least=1, most=10_000):
     """An answer as an embedding in float64."""
     array = as_array(given)
-    asked = f"An embedding of {p} numbers in up to {most} dimensions is asked for."
-    fits = array is not None and array.ndim == 2 and len(array) == p and array.shape[1] <= most
-    require(fits, asked, given)
-    made = torch.as_tensor(array).double()
-    require(made.isfinite().all(), "There is a nan or an infinity in the embedding.")
+    width = array.shape[1] if array is not None and array.ndim == 2 else 0
+    dimensions = f"up to {most}" if least < most else f"{most}"
+    asked = f"An embedding of {p} numbers in {dimensions} dimensions is asked for."
+    require(least <= width <= most, asked, given)
+    made = as_tensor(given, [p, width], asked)
     alike = apart(made) + torch.eye(p) <= 1e-9 * made.abs().max()
     require(not alike.any(), "Two numbers lie in one place: each needs one of its own.")
     return made
@@ -173,29 +168,30 @@ def all_steps(walk):
 
 
 def is_low(given, p, at_most):
-    made = as_embedding(given, p, 512)
-    low = (
-        "At some step the relative MED is low: make all numbers about equally far from each other."
-    )
-    require(all_steps(made).min() >= 0.8, low, all_steps(made), "0.8 or more at every step")
-    small = "MED is too large: make the embedding smaller."
-    require(med(made, 1) <= at_most * (1 + 1e-6), small, med(made, 1), f"{at_most:g} or less")
+    made = as_embedding(given, p, most=512)
+    steps, size = all_steps(made), med(made, 1)
+    cause = f"Step {1 + int(steps.argmin())} has a relative MED of {steps.min():.2f}: an order. "
+    cause += "Take an embedding in which all numbers are about equally far from each other."
+    require(steps.min() >= 0.8, cause, steps, "0.8 or more at every step")
+    cause = "MED is too large. There is nothing to be arranged: make the embedding smaller."
+    require(size <= at_most * (1 + 1e-6), cause, size, f"{at_most:g} or less")
 
 
 def is_even_and_high(given, p):
-    made = as_embedding(given, p, 2)
-    radius = made.norm(dim=1)
+    made = as_embedding(given, p, least=2, most=2)
+    radius, high = made.norm(dim=1), relative(made, 1)
     require((radius - 1).abs().max() < 1e-4, "Every number is to lie at distance 1 from 0.", radius)
     angle = torch.atan2(made[:, 1], made[:, 0]).sort().values
     gaps = torch.cat([angle, angle[:1] + 2 * math.pi]).diff()
-    even = f"The numbers do not lie evenly: the gaps between them should be 2 pi / {p} radians."
-    require((gaps - 2 * math.pi / p).abs().max() < 1e-4, even, gaps)
-    high = "Go round more often: at which frequency are neighbours furthest from each other?"
-    require(relative(made, 1) > 1.4, high, relative(made, 1), "a relative MED above 1.4")
+    cause = f"The numbers do not lie evenly: the gaps go from {gaps.min():.3f} to {gaps.max():.3f} "
+    cause += f"radians, where each should be 2 pi / {p}."
+    require((gaps - 2 * math.pi / p).abs().max() < 1e-4, cause, gaps)
+    cause = f"The relative MED is {high:.2f} at step 1. Go round more often: at which frequency "
+    cause += "are neighbours furthest from each other?"
+    require(high > 1.4, cause, high, "a relative MED above 1.4")
 
 
 ex_12_3 = Exercise(
-    "ex_12_3",
     Function(
         "low_and_meaningless",
         judge=is_low,
@@ -207,12 +203,9 @@ ex_12_3 = Exercise(
         cases={"a perfect circle with a high MED": each((11,), (23,), (47,))},
     ),
     hints=(
-        "MED shrinks with the embedding, relative MED does not. So: any embedding in which all "
-        "numbers are about equally far from each other, made small.",
-        "In many dimensions random vectors are about equally far from each other; "
-        "`torch.randn(p, 512)`. Or the rows of `torch.eye(p)`, exactly so.",
-        "Even and high: MED of a circle of frequency k is 2 R sin(pi k / p). Which whole k makes "
-        "it largest?",
+        "MED shrinks with the embedding, relative MED does not: let all be equally far, and small.",
+        "The rows of `torch.eye(p)` are equally far from each other; `torch.randn(p, 512)` nearly.",
+        "Even and high: MED of a circle of frequency k is 2 R sin(pi k / p). Which k is best?",
     ),
     afterword="Whoever reports MED reports a size and a frequency. The rest is what it should be.",
 )
@@ -230,7 +223,6 @@ def near_circle(d, p, k, more=0.0):
 
 
 ex_12_4 = Exercise(
-    "ex_12_4",
     Function(
         "log_walk",
         right=logarithm_order,
@@ -258,7 +250,7 @@ ex_12_4 = Exercise(
                 Ask(lambda d: (near_circle(d, 8, 2, 0.3),), "On 8 places steps 2 and 4 miss some."),
                 Ask(lambda d: (near_circle(d, 7, 2),), "On 7 places step 3 = 7 // 2 is the best."),
                 Ask(lambda d: (near_circle(d, 7, 1),), "Here step 1 is the best."),
-            ],
+            ]
         },
     ),
     Function(
@@ -280,11 +272,9 @@ ex_12_4 = Exercise(
         },
     ),
     hints=(
-        "Try g = 2, 3, ...: `[pow(g, e, p) for e in range(p - 1)]` are its powers. It is the right "
-        "one if they are p - 1 different numbers.",
+        "Try g = 2, 3, ...: are `[pow(g, e, p) for e in range(p - 1)]` p - 1 different numbers?",
         "`best`: a minimum over steps s with `math.gcd(s, n) == 1`, of your relative_med.",
-        "`fair_null`: shuffle the walk by each order, `walk[order]`, and do to it what was done to "
-        "the walk itself. Then take the least.",
+        "`fair_null`: do to each `walk[order]` what was done to the walk; then take the least.",
     ),
     afterword="In grokkit: logarithm_order, and token_uniformity(...).best and .best_null.",
 )
@@ -302,20 +292,17 @@ def is_nearer_without_order(given, embedding):
     require(ratio < 1, far, ratio, "every distance below what it was")
 
 
-ex_12_5 = Exercise(
-    "ex_12_5",
-    Function(
-        "nearer_without_order",
-        judge=is_nearer_without_order,
-        cases={
-            "every two numbers are nearer, and no step is better than another": each(
-                (circle(7, 1),),
-                lambda d: (d.numbers(11, 3),),
-                lambda d: (100 * d.numbers(5, 2),),
-                (torch.tensor([[0.0], [1e-3], [2.0], [5.0], [9.0]]),),
-            )
-        },
-    ),
+ex_12_5 = Exercise.of(
+    "nearer_without_order",
+    judge=is_nearer_without_order,
+    cases={
+        "every two numbers are nearer, and no step is better than another": each(
+            (circle(7, 1),),
+            lambda d: (d.numbers(11, 3),),
+            lambda d: (100 * d.numbers(5, 2),),
+            (torch.tensor([[0.0], [1e-3], [2.0], [5.0], [9.0]]),),
+        )
+    },
     hints=(
         "For which embedding is every step as good as every other one?",
         "If all distances are equal. How many dimensions does it take, and which points are these?",

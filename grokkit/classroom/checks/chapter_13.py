@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 
 from grokkit.classroom.checks.exercise import Ask, Exercise, Function, each
-from grokkit.classroom.checks.expect import any_of, numbers, require
+from grokkit.classroom.checks.expect import any_of, as_floats, require
 from grokkit.diagnostics import half_rise_epoch, kendall_w, measure_transition, midranks
 
 # --- 13.1 when does it happen? ------------------------------------------------------------
@@ -26,33 +26,28 @@ def moving(cause, *values, since=100):
 
 RISING = (8.0, 0.0, 1.0, 3.0, 6.0, 8.0, 9.0, 12.0)
 
-ex_13_1 = Exercise(
-    "ex_13_1",
-    Function(
-        "half_way",
-        right=dated,
-        cases={
-            "the epoch of the first record at the mark or beyond it": [
-                moving("From 2 to 10: the mark is 6.", 9.0, 4.0, 2.0, 3.0, 5.0, 6.0, 9.0, 10.0),
-                moving("Down from -1 to -7: -4 or less.", 5, 1, -1, -2, -2.5, -4, -6, -7),
-            ],
-            "only for good counts": [
-                moving("At 200 and 500 it falls back.", 0.0, 9.0, 0.0, 7.0, 3.0, 8.0, 4.9, 10.0)
-            ],
-            "from the record at `since` on, whichever it is": [
-                moving("Its way begins with 0, at epoch 50.", *RISING, since=50),
-                moving("Its way begins with 6, at epoch 300.", *RISING, since=300),
-            ],
-            "a signal that ends where it began goes no way: nan": [
-                moving("It goes from 2 to 2.", 0.0, 3.0, 2.0, 5.0, 1.0, 4.0, 3.0, 2.0)
-            ],
-        },
-    ),
+ex_13_1 = Exercise.of(
+    "half_way",
+    right=dated,
+    cases={
+        "the epoch of the first record at the mark or beyond it": [
+            moving("From 2 to 10: the mark is 6.", 9.0, 4.0, 2.0, 3.0, 5.0, 6.0, 9.0, 10.0),
+            moving("Down from -1 to -7: -4 or less.", 5, 1, -1, -2, -2.5, -4, -6, -7),
+        ],
+        "only for good counts": [
+            moving("At 200 and 500 it falls back.", 0.0, 9.0, 0.0, 7.0, 3.0, 8.0, 4.9, 10.0)
+        ],
+        "from the record at `since` on, whichever it is": [
+            moving("Its way begins with 0, at epoch 50.", *RISING, since=50),
+            moving("Its way begins with 6, at epoch 300.", *RISING, since=300),
+        ],
+        "a signal that ends where it began goes no way: nan": [
+            moving("It goes from 2 to 2.", 0.0, 3.0, 2.0, 5.0, 1.0, 4.0, 3.0, 2.0)
+        ],
+    },
     hints=(
-        "Bring the signal on a scale of its own: 0 at `since`, 1 at the end. Then "
-        "rising and falling signals look alike.",
-        '"For good" is easier from behind: which is the *last* record at which it is less than '
-        "half-way?",
+        "Take a scale on which it is 0 at `since` and 1 at the end: then rising is as falling.",
+        '"For good" from behind: which is the *last* record at which it is less than half-way?',
         "The record after that one is the answer; the last record of all is never behind its mark.",
     ),
     afterword="One rule for all signals, stated before anybody looks: that is what makes an order.",
@@ -64,39 +59,31 @@ FEW = np.array([[300.0, 100, 200, 900], [5000.0, 8000, 6000, 7000]])
 TIES = np.array([[200.0, 100, 200, 300, 200], [100.0, 100, 50, 400, 500]])
 LATE = np.array([[math.nan, 100, math.nan, 300]])
 
-ex_13_2 = Exercise(
-    "ex_13_2",
-    Function(
-        "rank_signals",
-        right=midranks,
-        cases={
-            "each seed by itself, 1 for the first": [
-                Ask((FEW,), "In the first seed the signals come third, first, second and fourth."),
-                Ask(lambda d: (100.0 * np.stack([d.order(5).numpy() for _ in range(3)]),)),
-            ],
-            "signals that come together share the mean of their ranks": [
-                Ask((TIES,), "In the first seed three take places 2, 3 and 4: 3 for each.")
-            ],
-            "those that never arrive share the last ranks": [
-                Ask((LATE,), "nan is later than all, and equal to nothing: put infinity for it."),
-                Ask((np.array([[200.0, math.nan, 200], [1, 2, 3]]),), "Two together, one last."),
-            ],
-        },
-        mistakes={
-            "This is the order (which signal is first, ...), not the rank of each signal.": any_of(
-                lambda e: np.argsort(e, axis=1) + 1, lambda e: np.argsort(e, axis=1)
-            ),
-            "Rank the signals, in each seed by itself.": any_of(
-                lambda e: midranks(e.reshape(1, -1)).reshape(e.shape), lambda e: midranks(e.T).T
-            ),
-            "The latest has rank 1; it should be the first.": lambda e: midranks(-e),
-        },
-    ),
+ex_13_2 = Exercise.of(
+    "rank_signals",
+    right=midranks,
+    cases={
+        "each seed by itself, 1 for the first": [
+            Ask((FEW,), "In the first seed the signals come third, first, second and fourth."),
+            Ask(lambda d: (100.0 * np.stack([d.order(5).numpy() for _ in range(3)]),)),
+        ],
+        "signals that come together share the mean of their ranks": [
+            Ask((TIES,), "In the first seed three take places 2, 3 and 4: 3 for each.")
+        ],
+        "those that never arrive share the last ranks": [
+            Ask((LATE,), "nan is later than all, and equal to nothing: put infinity for it."),
+            Ask((np.array([[200.0, math.nan, 200], [1, 2, 3]]),), "Two together, one last."),
+        ],
+    },
+    mistakes={
+        "This is the order (which signal is first, ...), not the rank of each signal.": any_of(
+            lambda e: np.argsort(e, axis=1) + 1, lambda e: np.argsort(e, axis=1)
+        ),
+        "The latest has rank 1; it should be the first.": lambda e: midranks(-e),
+    },
     hints=(
-        "For one signal of one seed: how many came sooner? That number plus 1 is its rank, if "
-        "no other came with it.",
-        "If k signals come together after s others, their ranks are s + 1, ..., s + k, the mean of "
-        "which is s + (k + 1) / 2.",
+        "How many came sooner? That number plus 1 is the rank, if no other came with it.",
+        "k signals together after s others have the ranks s + 1, ..., s + k: take their mean.",
         "Put infinity for nan first: two infinities are equal, two nan are not.",
     ),
     afterword="In every seed the ranks of n signals add up to n (n + 1) / 2, ties or not.",
@@ -119,7 +106,6 @@ RANKS = (
 )
 
 ex_13_3 = Exercise(
-    "ex_13_3",
     Function(
         "agreement",
         right=lambda ranks: kendall_w(ranks).w,
@@ -138,7 +124,7 @@ ex_13_3 = Exercise(
                 lambda r: agreement(r, *r.shape, axis=1),
                 lambda r: agreement(r, *r.shape[::-1]),
                 lambda r: agreement(r, *r.shape[::-1], axis=1),
-            ),
+            )
         },
     ),
     Function(
@@ -157,10 +143,8 @@ ex_13_3 = Exercise(
     ),
     hints=(
         "R is `ranks.sum(axis=0)`; if all is luck each entry should be about m (n + 1) / 2.",
-        "`itertools.permutations(...)` gives all orders of one seed, `itertools.product(*lists)` "
-        "all ways to take one from each list.",
-        "The chance is the share of all those ways with W at least as large. Allow 1e-9 for "
-        "rounding: W that are equal must count.",
+        "`itertools.permutations` has the orders of a seed, `itertools.product` all ways to deal.",
+        "The chance is the share of ways with W at least as large; allow 1e-9 for equal ones.",
     ),
     afterword="grokkit's kendall_w has the same from sorted rank sums, also with ties.",
 )
@@ -172,8 +156,7 @@ LONG = np.array([0, 50, 100, 500, 1000, 2000, 2400, 4000])
 
 def is_impostor(given, epochs):
     asked = "The impostor is to be an array of numbers, one for each record."
-    values = numbers(given, epochs.shape, asked)
-    require(np.isfinite(values).all(), asked, given)
+    values = as_floats(given, epochs.shape, asked)
     when = dated(epochs, values, 100)
     require(not math.isnan(when), "It ends where it was at epoch 100: a signal must go some way.")
     late = "It is half-way too late: something that slows down is earlier."
@@ -200,7 +183,6 @@ def goes(cause, run, *control):
 
 
 ex_13_4 = Exercise(
-    "ex_13_4",
     Function(
         "impostor",
         judge=is_impostor,
@@ -234,8 +216,7 @@ ex_13_4 = Exercise(
     ),
     hints=(
         "What goes up by itself, all the time, and is half-way before late events?",
-        "`runs[:, -1] - runs[:, start]` is how far each seed goes, with its sign. Divide the "
-        "control's by it.",
+        "`runs[:, -1] - runs[:, start]` is how far each goes, signed. Divide the control's by it.",
         "Count the yeses: 4 or 5 are a signal, 0 or 1 none.",
     ),
     afterword="Nothing in the order of events tells a clock from a cause. A control does.",
@@ -271,7 +252,6 @@ LUCKS = [
 FIRST = "The first seed may show anything: only the others have to agree with it."
 
 ex_13_5 = Exercise(
-    "ex_13_5",
     Function(
         "seeds_for_an_order",
         right=least_seeds(order),
@@ -291,8 +271,7 @@ ex_13_5 = Exercise(
     ),
     hints=(
         "Two signals and two seeds: how often do the seeds agree by luck? (Not one in four.)",
-        "The first seed may show anything. Each further one agrees with it with the chance 1/n!, "
-        "or 1/n.",
+        "The first may show anything. Each further one agrees with the chance 1/n!, or 1/n.",
         "Count up: the least m with (1/n!)^(m - 1) <= luck.",
     ),
     afterword="Whoever names the winner before the first run needs one seed less.",

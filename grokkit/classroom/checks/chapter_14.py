@@ -5,7 +5,7 @@ import math
 import numpy as np
 import torch
 
-from grokkit.classroom.checks.exercise import Ask, Exercise, Function, Value
+from grokkit.classroom.checks.exercise import Ask, Exercise, Value
 from grokkit.classroom.checks.expect import as_array, require
 from grokkit.operators import GaussianLaw, crps
 
@@ -18,39 +18,36 @@ def scored(draws, y, pairs=lambda n: n * (n - 1), share=0.5, size=torch.abs):
     return size(draws - y).mean() - share * own
 
 
-ex_14_1 = Exercise(
-    "ex_14_1",
-    Function(
-        "fair_crps",
-        right=lambda draws, y: crps(draws.view(1, -1, 1), torch.full((1, 1, 1), y).to(draws)),
-        cases={
-            "two draws, 1.5 apart, around the value": Ask(
-                (torch.tensor([1.0, 2.5]), 2.0),
-                "They are 1 and 0.5 from the value, and the one pair is 1.5 apart: 0.75 - 1.5 / 2.",
-            ),
-            "several draws": Ask(
-                lambda d: (d.numbers(5), d.one(-2, 2)),
-                "The mean distance to y, less half of the mean distance of two different draws.",
-            ),
-        },
-        mistakes={
-            "A draw is paired with itself: n draws have n (n - 1) pairs of different ones.": (
-                lambda draws, y: scored(draws, y, pairs=lambda n: n * n)
-            ),
-            "Half of the second mean is taken away, not all of it.": (
-                lambda draws, y: scored(draws, y, share=1.0)
-            ),
-            "The spread is added. It is taken away, so that an honest width is no loss.": (
-                lambda draws, y: scored(draws, y, share=-0.5)
-            ),
-            "This is the mean error alone: the draws' distance from each other is missing.": (
-                lambda draws, y: scored(draws, y, share=0.0)
-            ),
-            "Distances are absolute values here, not squares.": (
-                lambda draws, y: scored(draws, y, size=torch.square)
-            ),
-        },
-    ),
+ex_14_1 = Exercise.of(
+    "fair_crps",
+    right=lambda draws, y: crps(draws.view(1, -1, 1), torch.full((1, 1, 1), y).to(draws)),
+    cases={
+        "two draws, 1.5 apart, around the value": Ask(
+            (torch.tensor([1.0, 2.5]), 2.0),
+            "They are 1 and 0.5 from the value, and the one pair is 1.5 apart: 0.75 - 1.5 / 2.",
+        ),
+        "several draws": Ask(
+            lambda d: (d.numbers(5), d.one(-2, 2)),
+            "The mean distance to y, less half of the mean distance of two different draws.",
+        ),
+    },
+    mistakes={
+        "A draw is paired with itself: n draws have n (n - 1) pairs of different ones.": (
+            lambda draws, y: scored(draws, y, pairs=lambda n: n * n)
+        ),
+        "Half of the second mean is taken away, not all of it.": (
+            lambda draws, y: scored(draws, y, share=1.0)
+        ),
+        "The spread is added. It is taken away, so that an honest width is no loss.": (
+            lambda draws, y: scored(draws, y, share=-0.5)
+        ),
+        "This is the mean error alone: the draws' distance from each other is missing.": (
+            lambda draws, y: scored(draws, y, share=0.0)
+        ),
+        "Distances are absolute values here, not squares.": (
+            lambda draws, y: scored(draws, y, size=torch.square)
+        ),
+    },
     hints=(
         "`draws[:, None] - draws` is the table of all differences, [draw, draw].",
         "Its diagonal is 0 and does no harm to a sum. By how many entries do you divide?",
@@ -79,34 +76,30 @@ def exact(rest, factor, nugget):
     return law.log_density(rest[None, None])[0, 0]
 
 
-ex_14_2 = Exercise(
-    "ex_14_2",
-    Function(
-        "log_density",
-        right=exact,
-        cases={
-            "one factor on two places": Ask(
-                (torch.tensor([1.0, -0.5]), torch.tensor([[0.6, 0.3]]), 0.5),
-                "C is [[0.86, 0.18], [0.18, 0.59]] here.",
-            ),
-            "two factors on five places": Ask(
-                lambda d: (d.numbers(5), d.numbers(2, 5), d.one(0.2, 0.9)),
-                "K is 2 x 2 and n is 5.",
-            ),
-        },
-        mistakes={
-            "n log(2 pi) is missing.": lambda *a: likelihood(*a, constant=0),
-            "The inner term of the square is taken away: factors make a field more likely.": (
-                lambda *a: likelihood(*a, sign=1)
-            ),
-            "n log d is missing from log det C.": lambda *a: likelihood(*a, places=0),
-            "d counts for each of the n places, not once.": (
-                lambda y, b, d: likelihood(y, b, d, places=1 / b.shape[1])
-            ),
-            "log det K is missing from log det C.": lambda *a: likelihood(*a, log_det=0),
-            "The inner term of the square is missing.": lambda *a: likelihood(*a, sign=0),
-        },
-    ),
+ex_14_2 = Exercise.of(
+    "log_density",
+    right=exact,
+    cases={
+        "one factor on two places": Ask(
+            (torch.tensor([1.0, -0.5]), torch.tensor([[0.6, 0.3]]), 0.5),
+            "C is [[0.86, 0.18], [0.18, 0.59]] here.",
+        ),
+        "two factors on five places": Ask(
+            lambda d: (d.numbers(5), d.numbers(2, 5), d.one(0.2, 0.9)), "K is 2 x 2 and n is 5."
+        ),
+    },
+    mistakes={
+        "n log(2 pi) is missing.": lambda *a: likelihood(*a, constant=0),
+        "The inner term of the square is taken away: factors make a field more likely.": (
+            lambda *a: likelihood(*a, sign=1)
+        ),
+        "n log d is missing from log det C.": lambda *a: likelihood(*a, places=0),
+        "d counts for each of the n places, not once.": (
+            lambda y, b, d: likelihood(y, b, d, places=1 / b.shape[1])
+        ),
+        "log det K is missing from log det C.": lambda *a: likelihood(*a, log_det=0),
+        "The inner term of the square is missing.": lambda *a: likelihood(*a, sign=0),
+    },
     hints=(
         "Four terms: the square over d, the small square, log det C, and n log(2 pi).",
         "The inverse of K is not needed: `torch.linalg.solve` gives K^-1 w.",
@@ -144,7 +137,6 @@ def empty_middle(impostor):
 
 
 ex_14_3 = Exercise(
-    "ex_14_3",
     Value(
         "impostor",
         {

@@ -12,9 +12,14 @@ import numpy as np
 import torch
 
 from grokkit.classroom.checks.exercise import Judge
-from grokkit.classroom.checks.expect import any_of, as_array, numbers, require
+from grokkit.classroom.checks.expect import any_of, as_array, as_floats, require
 
 # --- how an answer is read ----------------------------------------------------------------
+
+
+def as_tensor(given: Any, shape: Sequence[int], asked: str) -> torch.Tensor:
+    """An answer as a tensor of finite numbers in float64; see ``expect.as_floats``."""
+    return torch.from_numpy(as_floats(given, shape, asked))
 
 
 def parts(given: Any, shapes: Sequence[Sequence[int]], asked: str) -> list[np.ndarray]:
@@ -30,9 +35,7 @@ def parts(given: Any, shapes: Sequence[Sequence[int]], asked: str) -> list[np.nd
     """
     several = list(given) if isinstance(given, tuple | list | torch.Tensor | np.ndarray) else []
     require(len(several) == len(shapes), asked, given)
-    made = [numbers(one, shape, asked) for one, shape in zip(several, shapes, strict=True)]
-    require(all(np.isfinite(one).all() for one in made), "An entry is no finite number.", given)
-    return made
+    return [as_floats(one, shape, asked) for one, shape in zip(several, shapes, strict=True)]
 
 
 def tensors(given: Any, like: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
@@ -67,8 +70,7 @@ def distribution(given: Any, length: int, least: float = 0.0) -> np.ndarray:
     Raises:
         Wrong: it is no distribution over so many positions.
     """
-    made = numbers(given, [length], f"An attention over {length} positions: a tensor [pos].")
-    require(np.isfinite(made).all(), "A share is no finite number.", given)
+    made = as_floats(given, [length], f"An attention over {length} positions: a tensor [pos].")
     require(made.min() >= least * (1 - 1e-4), f"A share is below {least:g}.", given)
     require(abs(made.sum() - 1) < 1e-5, "Attention sums to 1.", given)
     return made
@@ -104,8 +106,12 @@ def drawn_from(what: str, of: Callable[[Any], Any] = lambda given: given) -> Jud
 
 
 def least_squares(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Slope and intercept of the line of least squares."""
-    return np.polyfit(x, y, 1)
+    """Slope and intercept of the line of least squares.
+
+    Raises:
+        ValueError: a number is not finite; of that LAPACK would print a line into the notebook.
+    """
+    return np.polyfit(np.asarray_chkfinite(x), np.asarray_chkfinite(y), 1)
 
 
 FITS = {

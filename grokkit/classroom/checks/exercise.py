@@ -2,18 +2,15 @@
 
 A chapter's module declares its exercises like this::
 
-    ex_1_1 = Exercise(
-        "ex_1_1",
-        Function(
-            "oracle_attention",
-            right=lambda informative: informative / informative.sum(dim=1, keepdim=True),
-            cases={
-                "each example is divided by its own k": Ask(lambda d: (d.mask(3, 5),)),
-            },
-            mistakes={
-                "The mask itself is no distribution yet: divide it by k.": lambda m: m.float(),
-            },
-        ),
+    ex_1_1 = Exercise.of(
+        "oracle_attention",
+        right=lambda informative: informative / informative.sum(dim=1, keepdim=True),
+        cases={
+            "each example is divided by its own k": Ask(lambda d: (d.mask(3, 5),)),
+        },
+        mistakes={
+            "The mask itself is no distribution yet: divide it by k.": lambda m: m.float(),
+        },
         hints=("Count the informative positions first.",),
     )
 
@@ -84,28 +81,18 @@ def each(*inputs: Any, cause: str = "", **how: Any) -> list[Ask]:
     return [Ask(one, cause, **how) for one in inputs]
 
 
-def but(right: Callable[..., Any], **parts: Any) -> Callable[..., Any]:
-    """The right answer but for some of its parts: a mistake.
-
-    Args:
-        right: gives the right answer; its keyword arguments are the parts that it is made of.
-        parts: what stands in their places.
-    """
-    return partial(right, **parts)
-
-
 def mistaken(right: Callable[..., Any], **tables: Mapping[str, Any]) -> dict[str, Any]:
     """Mistakes made by putting each entry of a table into the place of one part.
 
     Args:
-        right: see :func:`but`.
+        right: gives the right answer; its keyword arguments are the parts that it is made of.
         tables: by the name of the part, what some put in its place, by the sentence that says so.
     """
     made: dict[str, Any] = {}
     for part, table in tables.items():
         for sentence, wrong in table.items():
             several = wrong if isinstance(wrong, AnyOf) else [wrong]
-            made[sentence] = AnyOf(but(right, **{part: one}) for one in several)
+            made[sentence] = AnyOf(partial(right, **{part: one}) for one in several)
     return made
 
 
@@ -149,22 +136,31 @@ class Exercise:
     """One exercise; called with a learner's answers, it says what to think of them.
 
     Args:
-        name: ``"ex_CHAPTER_NUMBER"``.
         parts: the answers that it asks for, in the order of the check cell.
         hints: from a nudge to nearly the answer, in the order in which they are given.
         afterword: a sentence for whoever has solved it.
+
+    Attributes:
+        name: ``"ex_CHAPTER_NUMBER"``, as its chapter's module calls it.
     """
 
     def __init__(
-        self, name: str, *parts: Function | Value, hints: tuple[str, ...], afterword: str = ""
+        self, *parts: Function | Value, hints: tuple[str, ...], afterword: str = ""
     ) -> None:
-        self.name = name
+        self.name = ""
         self.parts = parts
         self.hints = hints
         self.afterword = afterword
         self._last: Result | None = None
         self._attempted = False
         self._hints_given = 0
+
+    @classmethod
+    def of(
+        cls, name: str, *, hints: tuple[str, ...], afterword: str = "", **function: Any
+    ) -> "Exercise":
+        """An exercise that asks for one function; what else is said is of :class:`Function`."""
+        return cls(Function(name, **function), hints=hints, afterword=afterword)
 
     def __repr__(self) -> str:
         return f"check.{self.name}: call it with your answer; .hint() helps"
@@ -215,7 +211,7 @@ class Exercise:
             return Result(self.name, "wrong", cause=cause)
         missing, right, held = [], [], 0
         for part, answer in zip(self.parts, answers, strict=True):
-            asked = _Asked(part, answer, seed)
+            asked = _Asked(part, answer, seed, self._how())
             failed = asked.failure()
             held += asked.held
             if failed is None:
@@ -235,19 +231,9 @@ class Exercise:
         told = Result(self.name, "raised", asked.statement, inputs, held=held)
         if isinstance(failed, LearnerError):
             return replace(told, traceback=failed.text)
-        if isinstance(failed, _NoFunction):
-            cause = f"Give the function itself, without calling it: {self._how()}."
-            return replace(told, outcome="wrong", statement="", got=failed.got, cause=cause)
-        if isinstance(failed, _Changed):
-            told = replace(told, statement="what a function is given stays as it was")
-        return replace(
-            told,
-            outcome="wrong",
-            got=failed.got,
-            want=failed.want,
-            cause=failed.cause,
-            note=failed.note,
-        )
+        statement = asked.statement if failed.statement is None else failed.statement
+        of_failed = {name: getattr(failed, name) for name in ("got", "want", "cause", "note")}
+        return replace(told, outcome="wrong", statement=statement, **of_failed)
 
     def _how(self) -> str:
         """How the check is called."""
@@ -279,14 +265,6 @@ class Exercise:
         return reveal(self.name, self._attempted)
 
 
-class _NoFunction(Wrong):
-    """A value was handed in where a function is asked for."""
-
-
-class _Changed(Wrong):
-    """A function changed what it was given."""
-
-
 class _Asked:
     """One answer, asked all that its part of the exercise asks.
 
@@ -296,8 +274,8 @@ class _Asked:
         held: how many statements have held.
     """
 
-    def __init__(self, part: Function | Value, answer: Any, seed: int) -> None:
-        self.part, self.answer, self._seed = part, answer, seed
+    def __init__(self, part: Function | Value, answer: Any, seed: int, how: str) -> None:
+        self.part, self.answer, self._seed, self._how = part, answer, seed, how
         self.statement, self.calls, self.held = "", [], 0
 
     @property
@@ -309,7 +287,8 @@ class _Asked:
         if self.answer is None or self.answer is Ellipsis:
             return LearnerError("", attempted=False)
         if isinstance(self.part, Function) and not callable(self.answer):
-            return _NoFunction(got=show(self.answer))
+            cause = f"Give the function itself, without calling it: {self._how}."
+            return Wrong(show(self.answer), cause=cause, statement="")
         for number, (statement, case) in enumerate(self.part.cases.items()):
             self.statement, self.calls = statement, []
             for ask in case if isinstance(case, list | tuple) else [case]:
@@ -344,7 +323,8 @@ class _Asked:
             changed = next((call.changed for call in self.calls if call.changed), None)
             if changed:
                 names = f"{'s' * (len(changed) > 1)} {' and '.join(changed)}"
-                return _Changed(cause=f"Your function changed its argument{names}; work on a copy.")
+                cause = f"Your function changed its argument{names}; work on a copy."
+                return Wrong(cause=cause, statement="what a function is given stays as it was")
         return None
 
     def _blamed(self, compare: Callable[[], None]) -> Any:
@@ -354,7 +334,7 @@ class _Asked:
         by them; otherwise what they returned is not of the kind that is asked for.
         """
         try:
-            with with_inputs(lambda: [v for _, v in self.latest.inputs] if self.calls else None):
+            with with_inputs(lambda: self.latest.inputs if self.calls else ()):
                 compare()
         except Wrong as wrong:
             return wrong
@@ -393,7 +373,9 @@ def _comparison(part: Function, ask: Ask, inputs: Any) -> Callable[[Any], None]:
             each = made if isinstance(made, AnyOf) else [made]
             before = mistakes.get(sentence, ())
             mistakes[sentence] = AnyOf([*before, *(_mistaken(one, inputs) for one in each)])
-        expect(got, want, cause=ask.cause, mistakes=mistakes, rtol=ask.rtol, atol=ask.atol)
+        right = part.right if ask.want is _OPEN else None
+        how = {"rtol": ask.rtol, "atol": ask.atol}
+        expect(got, want, cause=ask.cause, mistakes=mistakes, right=right, **how)
 
     return compare
 

@@ -2,19 +2,22 @@
 
 :func:`expect` holds an answer against the right one. Where they differ it looks for the
 mistake: first among the *mistakes* that the check lists with the answer each would give,
-then for what is common to all exercises (nothing returned, another shape or type, a
-transposition, a lost sign).
+then for what is common to all exercises (nothing returned, another shape or type, and the
+:mod:`~grokkit.classroom.checks.slips`).
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from decimal import Decimal
+from functools import partial
 from numbers import Real
 from typing import Any
 
 import numpy as np
 import torch
+
+from grokkit.classroom.checks.slips import Named, slip
 
 RTOL, ATOL = 1e-5, 1e-7
 """How far an answer may be off, relative and absolute: float32 passes, a slip does not."""
@@ -26,7 +29,7 @@ A difference of two numbers near 5 is 0 to within what float32 says of 5, and no
 
 NOTHING = "The function returned nothing: is there a `return` at its end?"
 
-_inputs: ContextVar[Callable[[], Any]] = ContextVar("_inputs", default=lambda: None)
+_inputs: ContextVar[Callable[[], Named]] = ContextVar("_inputs", default=lambda: ())
 
 
 class Wrong(Exception):
@@ -38,14 +41,21 @@ class Wrong(Exception):
         cause: the likely cause; empty for the property's own.
         note: how the two differ.
         known: whether the answer is one that a known mistake gives.
+        statement: what does not hold, in words; None for what was asked about.
     """
 
     def __init__(
-        self, got: str = "", want: str = "", cause: str = "", note: str = "", known: bool = False
+        self,
+        got: str = "",
+        want: str = "",
+        cause: str = "",
+        note: str = "",
+        known: bool = False,
+        statement: str | None = None,
     ) -> None:
         super().__init__(cause or note or f"got {got}, expected {want}")
         self.got, self.want, self.cause, self.note = got, want, cause, note
-        self.known = known
+        self.known, self.statement = known, statement
 
 
 class AnyOf(tuple[Any, ...]):
@@ -58,11 +68,11 @@ def any_of(*answers: Any) -> AnyOf:
 
 
 @contextmanager
-def with_inputs(inputs: Callable[[], Any]) -> Iterator[None]:
+def with_inputs(inputs: Callable[[], Named]) -> Iterator[None]:
     """Tell :func:`expect`, as long as this lasts, what the learner's code was given.
 
     Args:
-        inputs: gives the latest input, of any type; tolerances grow with its numbers.
+        inputs: gives the latest input, by name; tolerances grow with its numbers.
     """
     token = _inputs.set(inputs)
     try:
@@ -77,6 +87,7 @@ def expect(
     *,
     cause: str = "",
     mistakes: Mapping[str, Any] | None = None,
+    right: Callable[..., Any] | None = None,
     rtol: float = RTOL,
     atol: float | None = None,
 ) -> None:
@@ -93,6 +104,8 @@ def expect(
         mistakes: the answer that a known mistake gives, by the sentence that names it; several
             answers with :func:`any_of`. The first that the answer agrees with is taken for the
             cause.
+        right: gives the right answer for what the learner's code was given; from it follow the
+            slips that any exercise may see, see :mod:`~grokkit.classroom.checks.slips`.
         rtol: how far off numbers may be, relative to ``want``.
         atol: how far off they may be in any case; None for what float32 can hold of the largest
             number in ``want`` and in what the learner's code was given.
@@ -100,16 +113,20 @@ def expect(
     Raises:
         Wrong: they differ.
     """
+    inputs = _inputs.get()()
     if atol is None:
-        atol = max(ATOL, SIZE_TOL * max(_size(want), _size(_inputs.get()())))
+        atol = max(ATOL, SIZE_TOL * max(_size(want), _size([value for _, value in inputs])))
     if alike(got, want, rtol, atol):
         return
     for sentence, answer in (mistakes or {}).items():
         answers = answer if isinstance(answer, AnyOf) else (answer,)
         if any(alike(got, one, rtol, atol) for one in answers):
             raise Wrong(show(got), show(want), sentence, known=True)
-    said = _common_cause(got) or _shape_cause(got, want) or _slip(got, want, rtol, atol) or cause
-    raise Wrong(show(got), show(want), said, _difference(got, want, atol))
+    said, a, b = _common_cause(got) or _shape_cause(got, want), _flat(got), _flat(want)
+    if not said and a is not None and b is not None:
+        same = partial(alike, got, rtol=rtol, atol=atol)
+        said = slip(a, b, same, isinstance(want, tuple), right, inputs)
+    raise Wrong(show(got), show(want), said or cause, _difference(got, want, atol))
 
 
 def require(condition: Any, cause: str, got: Any = None, want: str = "") -> None:
@@ -175,8 +192,8 @@ def as_array(value: Any) -> np.ndarray | None:
     return array if array.dtype.kind in "biufc" else None
 
 
-def numbers(given: Any, shape: Sequence[int], asked: str) -> np.ndarray:
-    """An answer as an array in float64.
+def as_floats(given: Any, shape: Sequence[int], asked: str) -> np.ndarray:
+    """An answer as an array of finite numbers in float64.
 
     Args:
         given: what the learner's code gave.
@@ -184,12 +201,14 @@ def numbers(given: Any, shape: Sequence[int], asked: str) -> np.ndarray:
         asked: the sentence that says so.
 
     Raises:
-        Wrong: it is no numbers, or has another shape.
+        Wrong: it is no numbers, has another shape, or an entry is not finite.
     """
     array = as_array(given)
     fits = array is not None and array.shape == tuple(shape)
     require(fits, asked, given)
-    return np.asarray(array, dtype=np.float64)
+    made = np.asarray(array, dtype=np.float64)
+    require(np.isfinite(made).all(), "There is a nan or an infinity in it.", given)
+    return made
 
 
 def show(value: Any, most: int = 60) -> str:
@@ -210,6 +229,14 @@ def show(value: Any, most: int = 60) -> str:
         ends = [f"{number:.4g}" for number in (array.flat[0], array.flat[1], array.flat[-1])]
         return f"{ends[0]}, {ends[1]}, ..., {ends[2]}  (shape {array.shape})"
     return np.array2string(array, precision=4, separator=", ", floatmode="maxprec")
+
+
+def _flat(value: Any) -> np.ndarray | None:
+    """Numbers as an array, those of a dict one after another; None for what is no numbers."""
+    if not isinstance(value, Mapping):
+        return as_array(value)
+    arrays = [array.ravel() for array in map(as_array, value.values()) if array is not None]
+    return np.concatenate(arrays) if arrays and len(arrays) == len(value) else None
 
 
 def _size(value: Any) -> float:
@@ -359,52 +386,12 @@ def _advice(got: Any) -> str:
 
 # --- the same shape -----------------------------------------------------------------------
 
-_SLIPS: Mapping[str, Callable[[np.ndarray], Sequence[np.ndarray]]] = {
-    "The logarithm is to base 2; take the natural one.": lambda right: [right / np.log(2)],
-    "The logarithm is to base 10; take the natural one.": lambda right: [right / np.log(10)],
-    "This is a percentage; a share is a number from 0 to 1.": lambda right: (
-        [100 * right] if np.all((right >= 0) & (right <= 1)) else []
-    ),
-    "This is 1 minus what is asked for.": lambda right: (
-        [1 - right] if np.all((right > 0) & (right < 1)) else []
-    ),
-    "It is rounded; give all digits.": lambda right: (
-        [np.round(right), np.floor(right), np.ceil(right)] if np.all(abs(right) > 1) else []
-    ),
-}
-"""What is common to all exercises: the answer that a slip gives, from the right one."""
-
-
-def _slip(got: Any, want: Any, rtol: float, atol: float) -> str:
-    """What made this of the right answer, if it is a slip that any exercise may see."""
-    a, b = as_array(got), as_array(want)
-    if a is None or b is None or a.shape != b.shape or {a.dtype.kind, b.dtype.kind} & {*"bc"}:
-        return ""
-    if isinstance(want, tuple) and b.ndim == 1 and np.allclose(np.sort(a), np.sort(b), rtol, atol):
-        return "These are the right numbers in another order."
-    if b.dtype.kind in "iu" and np.any(a != np.round(a)):
-        for way, rounded in (("up", np.ceil), ("down", np.floor)):
-            if np.array_equal(rounded(a), b):
-                return f"A whole number is asked for: rounded {way} this one is right."
-    if b.dtype.kind != "f":
-        return ""
-    for sentence, slips in _SLIPS.items():
-        if any(np.allclose(a, slip, rtol, atol, equal_nan=True) for slip in slips(b)):
-            return sentence
-    return ""
-
 
 def _difference(got: Any, want: Any, atol: float) -> str:
     """How the answer differs, where that can be said in a sentence that suits any exercise."""
     a, b = as_array(got), as_array(want)
-    if b is None or a is None:
-        if got is not None and type(got) is not type(want):
-            kind = "numbers" if b is not None else f"a {type(want).__name__}"
-            return f"The answer is of type {type(got).__name__}; expected: {kind}."
+    if b is None or a is None or a.shape != b.shape:
         return ""
-    if a.shape != b.shape:
-        swapped = " Swap two axes?" if a.ndim > 1 and sorted(a.shape) == sorted(b.shape) else ""
-        return f"The answer has shape {a.shape}; expected: {b.shape or 'a single number'}.{swapped}"
     if a.ndim == 2 and a.shape[0] == a.shape[1] and np.allclose(a.T, b, RTOL, atol):
         return "The answer is transposed."
     if a.dtype.kind == "b" and b.dtype.kind == "b":
@@ -418,11 +405,8 @@ def _difference(got: Any, want: Any, atol: float) -> str:
     if a.dtype.kind in "fc" and b.dtype.kind in "fc" and np.isfinite([a, b]).all() and np.any(b):
         factor = (a * b).sum() / (b * b).sum()
         if not np.isclose(factor, 0) and np.allclose(a, factor * b, RTOL, atol):
-            return (
-                "The sign is the other way round."
-                if np.isclose(factor, -1)
-                else (f"The answer is {np.real_if_close(factor):.4g} times what is expected.")
-            )
+            times = f"The answer is {np.real_if_close(factor):.4g} times what is expected."
+            return "The sign is the other way round." if np.isclose(factor, -1) else times
     if a.size > 1:
         at = tuple(map(int, np.argwhere(~np.isclose(a, b, RTOL, atol, equal_nan=True))[0]))
         where = ", ".join(map(str, at))

@@ -67,8 +67,6 @@ def encode(value: Any, keep: Keep, blobs: list[bytes], depth: int = 0) -> Any:
         return value
     if isinstance(value, EllipsisType):
         return {"is": "ellipsis"}
-    if type(value) is complex:
-        return {"is": "complex", "parts": [value.real, value.imag]}
     if type(value) is Fraction:
         return {"is": "fraction", "parts": [value.numerator, value.denominator]}
     if isinstance(value, torch.Tensor):
@@ -79,13 +77,8 @@ def encode(value: Any, keep: Keep, blobs: list[bytes], depth: int = 0) -> Any:
     if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in _NUMBERS:
         scalar = isinstance(value, np.generic)
         return {"is": "scalar" if scalar else "array", "array": _array(np.asarray(value), blobs)}
-    if isinstance(value, torch.dtype):
-        return {"is": "dtype", "name": str(value).removeprefix("torch.")}
-    if isinstance(value, torch.Generator):
-        return {"is": "generator", "state": _array(value.get_state().numpy(), blobs)}
-    if isinstance(value, slice | range):
-        parts = [value.start, value.stop, value.step]
-        return {"is": type(value).__name__, "parts": [inner(part) for part in parts]}
+    if isinstance(value, range):
+        return {"is": "range", "parts": [value.start, value.stop, value.step]}
     for name, kind in _SEQUENCES.items():
         if isinstance(value, kind):
             members: Any = value
@@ -137,8 +130,6 @@ def _decode(tree: dict[str, Any], blobs: list[bytes], call: Call, depth: int) ->
     kind = tree["is"]
     if kind == "ellipsis":
         return ...
-    if kind == "complex":
-        return complex(*tree["parts"])
     if kind == "fraction":
         return Fraction(*map(int, tree["parts"]))
     if kind == "tensor":
@@ -146,17 +137,8 @@ def _decode(tree: dict[str, Any], blobs: list[bytes], call: Call, depth: int) ->
     if kind in ("array", "scalar"):
         array = _from_bytes(tree["array"], blobs)
         return array if kind == "array" else array[()]
-    if kind == "dtype":
-        found = getattr(torch, tree["name"])
-        if not isinstance(found, torch.dtype):
-            raise CodecError(f"no dtype: {tree['name']!r}")
-        return found
-    if kind == "generator":
-        generator = torch.Generator()
-        generator.set_state(torch.from_numpy(_from_bytes(tree["state"], blobs)))
-        return generator
-    if kind in ("slice", "range"):
-        return {"slice": slice, "range": range}[kind](*map(inner, tree["parts"]))
+    if kind == "range":
+        return range(*map(int, tree["parts"]))
     if kind in _SEQUENCES:
         return _SEQUENCES[kind](map(inner, tree["parts"]))
     if kind == "dict":

@@ -10,7 +10,7 @@ import unicodedata
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import groupby, permutations
 from pathlib import Path
 
 from grokkit.classroom.grading.report import Row, table_of, write_table
@@ -101,12 +101,15 @@ class Student:
         line = self.line()
         text = [f"# {_as_text(self.name)}", f"{line[TOTAL]:g} of {line[POSSIBLE]:g} points"]
         text += [f"Chapter {number:02}: nothing handed in." for number in self.missing]
-        for row in self._told:
-            what = f"Exercise {row.exercise.removeprefix('ex_').replace('_', '.')}"
-            points = f", {row.points:g} of {row.of:g}" if row.exercise else ""
-            text.append(
-                f"## {what if row.exercise else _as_text(row.notebook)}: {row.outcome}{points}"
-            )
+        for _, group in groupby(self._told, key=_sentence):
+            row, *others = rows = list(group)
+            names = ", ".join(one.exercise.removeprefix("ex_").replace("_", ".") for one in rows)
+            what, points = f"Exercise{'s' * bool(others)} {names}", ""
+            if row.exercise:
+                points = f", {sum(r.points for r in rows):g} of {sum(r.of for r in rows):g}"
+            else:
+                what = _as_text(row.notebook)
+            text.append(f"## {what}: {row.outcome}{points}")
             # As a block of code: it may hold anything that a student's code printed.
             said = [f"    {part.strip()}" for part in row.feedback.split(" | ") if part.strip()]
             text += ["\n".join(said)] * bool(said)
@@ -227,6 +230,12 @@ def _keys(person: Mapping[str, str]) -> tuple[set[str], set[str]]:
 def _plain(text: str) -> str:
     """A name without case, accents, blanks and punctuation."""
     return "".join(c for c in unicodedata.normalize("NFKD", text.casefold()) if c.isalnum())
+
+
+def _sentence(row: Row) -> tuple[str, ...]:
+    """What rows have in common that are told together: of a file that is not read, all are."""
+    unread = row.exercise and row.outcome in ("unreadable", "not read")
+    return (row.notebook, row.outcome, row.feedback) if unread else (row.notebook, row.exercise)
 
 
 def _numbers(exercise: str) -> list[int]:

@@ -28,9 +28,10 @@ def cure(table):
 
 VARIANTS = {
     "ex_9_3": [
-        Variant("all classes of a pair", wave_of_classes, cure),
-        Variant("the softmax has changed", lambda t, k: 2 * t, cure),
-        Variant("large enough", lambda t, k: disguise(t, k, 1e-3), cure),
-        Variant("not the only key", lambda t, k: disguise(t, k, 4.0), cure),
+        Variant("the answers have changed", wave_of_classes, cure),
+        Variant("not how sure they are", lambda t, k: 2 * t, cure),
+        Variant("what they were", lambda t, k: disguise(t, k, 1e-3), cure),
+        Variant("besides k", lambda t, k: disguise(t, k, 4.0), cure),
+        Variant("a wave of a + b", lambda t, k: disguise(t, 1 + k % 2), cure),
     ],
 }

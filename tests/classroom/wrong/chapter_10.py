@@ -3,6 +3,8 @@
 import math
 from itertools import product
 
+import torch
+
 from grokkit.engine import grid, presets
 from tests.classroom.variant import Variant
 
@@ -15,6 +17,11 @@ def sooner(mine, my_last, its, its_last, factor):
     if math.isnan(mine):
         return False if my_last >= factor * its else None
     return mine <= factor * its
+
+
+def as_a_number(kind, *case):
+    found = sooner(*case)
+    return None if found is None else kind(int(found))
 
 
 def last_is_epoch(mine, my_last, its, its_last, factor):
@@ -98,6 +105,10 @@ VARIANTS = {
         Variant("time until", lambda m, a, i, b, f: sooner(m + 1e-9, a, i, b, f)),
         Variant("expected: true or false", lambda *case: str(sooner(*case))),
         Variant("is there a `return`", lambda *case: None),
+        *(
+            Variant("1 and 0 are numbers", lambda *case, kind=kind: as_a_number(kind, *case))
+            for kind in (int, float, torch.tensor)
+        ),
         Variant(
             "somewhere beyond 800",
             lambda m, a, i, b, f: None if i != i and m == f * b else sooner(m, a, i, b, f),
