@@ -4,8 +4,8 @@
 # *An elective. No lesson needs it.*
 #
 # Put a marble on the ridge between two valleys, and let the wind blow. Half of the time it ends on the left, half of
-# the time on the right. A network has seen a thousand marbles and their ends. Now ask it about a marble on the ridge.
-# What does it answer?
+# the time on the right. A network has seen a thousand marbles and their ends. What does it answer for a marble on the
+# ridge?
 #
 # So far each input had one right answer. Here it has many, and the best answer says how probable each of them is.
 # **How do you train a network to say that, and how do you measure whether it is right?** You train two networks, and
@@ -42,7 +42,7 @@ from grokkit.viz.style import picture, titles
 #
 # The second term is the landscape: $-1$ and $+1$ are the valleys, 0 is the ridge. ($u_{xx}$ is the second derivative
 # along the circle. $dW$ is a random number with mean 0, a new one at each place and moment. $\nu$, $a$ and $s$ are
-# constants. Physicists call this equation $\phi^4$.)
+# constants. The equation is called $\phi^4$.)
 #
 # Write $u_0$ for the beginning and $u_T$ for the end. Here is a beginning near the ridge, with 40 of its ends. (Of
 # all ends together, the standard deviation is taken as 1.)
@@ -124,8 +124,8 @@ viz.lines(
 )
 
 # %% [markdown]
-# That is what it was asked for. Look at one place: let its answer there be the number $c$, and the end $u$. Write
-# $\mathbb{E}$ for the mean over all ends of this beginning. Then the expected squared error is
+# The network does what it was asked to do. Look at one place: let its answer there be the number $c$, and the end
+# $u$. Write $\mathbb{E}$ for the mean over all ends of this beginning. Then the expected squared error is
 #
 # $$\mathbb{E}\,(c - u)^2 = (c - \mathbb{E}u)^2 + \mathrm{Var}\,u .$$
 #
@@ -174,14 +174,14 @@ print(f"best sigma {sigmas[losses.mean(dim=1).argmin()]:.2f}; "
 # - the **nugget** $d$: the variance that each place has for *itself*. It is one number for all places and all
 #   beginnings.
 #
-# To draw an end, take the mean, add each factor times a random number $z$, and add $\sqrt d$ times a random number
-# $e$ at each place. (All $z$ and $e$ are independent and standard normal.)
+# To draw an end, take the mean, add each factor times a random number $z$, and at each place $\sqrt d$ times a random
+# number $e$. (All are independent and standard normal.)
 #
 # $$u_T = m + B^\top z + \sqrt{d}\,e, \qquad \text{so its covariance is}\quad C = B^\top B + d\,I .$$
 #
 # The loss is minus the log-likelihood of this law ([exercise 14.2](../exercises/14_random_targets.ipynb) writes it).
-# (A **martingale** is a random path that on average goes neither up nor down. By a theorem of Doob and Meyer a random
-# path is a predictable part, here the mean, plus a martingale, here the rest.)
+# (A **martingale** is a random path that on average goes neither up nor down. A theorem of Doob and Meyer splits a
+# random path into a predictable part, here the mean, and a martingale, here the rest.)
 #
 # *The true ends have two peaks at x = 0.5. What will the law of the trained MNO have there: two peaks, one broad peak, or
 # one narrow one?*
