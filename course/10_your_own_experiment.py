@@ -174,9 +174,9 @@ for name, spec in my_arms.items():
 # Then the claim, and a *control*: a second claim that could speak against the first. If the reason is the longer
 # search, then *memorising*, which needs no search, should not take longer.
 #
-# Each claim has a *judge*, a function that turns runs into parts. In it, `evidence.grokked(arm, accuracy)` is the
-# epoch of each seed, and `.sooner(other, factor)` compares seed by seed. ("The other takes at least 1.25 times as
-# long" is the same as "this takes at most 0.8 of it", since $0.8 = 1/1.25$.)
+# Each claim has a *judge*, a function that makes parts from runs. In it, `evidence.grokked(arm, accuracy)` is the
+# epoch of each seed, and `.sooner(other, factor)` is each seed's yes, no or nothing. ("The other takes at least 1.25
+# times as long" is the same as "this takes at most 0.8 of it", since $0.8 = 1/1.25$.)
 
 
 # %%
