@@ -5,9 +5,8 @@
 # digits, and nothing tells it that 18 comes after 17. To the network these are token 17 and token 18, two vectors
 # that began as random numbers.
 #
-# For eight lessons you watched the network from outside: where it looks, how large its weights are, what it gets
-# right. Now you open it. **By what method does it add? And how can you show that it uses this method?** You look
-# for waves in its weights, find a clock, and then take the clock away.
+# So far you watched the network from outside. Now you open it. **By what method does it add? And how can you show
+# that it uses this method?** You look for waves in its weights, find a clock, and then take the clock away.
 #
 # *You need lesson 01 and what a cosine is. Reading takes 20 minutes; the code takes {{time 09}} of one core.
 # How each measure was checked, a lookup table that fools one of them, and the order of attention and
@@ -66,7 +65,8 @@ for frequencies in ([1], [7], [1, 7], [2, 7, 9, 16]):
 
 # %% [markdown]
 # One wave is enough, but only just: some wrong answer has nearly the same cosine. Several frequencies help, for an
-# answer that is nearly right on one clock is far off on another. (Of single frequencies none is better: 43 is prime.)
+# answer that is nearly right on one clock is far off on another. (All single frequencies are equally good: 43 is
+# prime.)
 #
 # ## 2. Does the network have such a clock?
 #
@@ -151,10 +151,9 @@ figure
 #
 # </details>
 #
-# Now look at the clock itself. The embedding has 64 dimensions, a picture has two. For a frequency $k$ the two sums
-# in the formula, with the cosine and with the sine, are two vectors, and they span a plane. Here are the 43
-# numbers in the plane of the strongest frequency. Lines join them in the order in which a hand of this frequency
-# meets them.
+# The embedding has 64 dimensions, a picture has two. For a frequency $k$ the two sums in the formula, with the cosine
+# and with the sine, are two vectors, and they span a plane. Here are the 43 numbers in the plane of the strongest
+# frequency. Lines join them in the order in which a hand of this frequency meets them.
 
 
 # %%
@@ -196,9 +195,9 @@ figure
 # ## 3. An ablation: take the clock away
 #
 # That there is a clock does not show that the network *uses* it. So do an **ablation**: take one thing out, leave
-# everything else as it is, and count the right answers. Here the thing is the waves of the key frequencies in
-# the embedding. (To remove a wave, subtract from the embeddings their part along its cosine and its sine.) As a
-# control, remove other frequencies.
+# everything else as it is, and count the right answers. Here the thing is the waves of the key frequencies in the
+# embedding. (To remove a wave, subtract from the embeddings their part along its cosine and its sine.) As a control,
+# remove other frequencies.
 #
 # *Without its key frequencies, what share of the unseen sums does the grokked network still get right, from 0 to
 # 1?*
@@ -258,8 +257,8 @@ beside("09 unseen sums right without the clock", my_share_without_the_clock, rou
 #
 # We follow one number, the **Fourier concentration**. It asks whether the 64 dimensions of the embedding share their
 # frequencies: near 0 means that each dimension has frequencies of its own, about 1 or more that all share a few.
-# (In full: average the dimensions' strengths at each frequency; divide the variance of this average over the frequencies
-# by the mean squared distance of single dimensions from it.)
+# (In full: average the dimensions' strengths at each frequency, and take the variance of these averages over the
+# frequencies. Divide it by the mean squared distance of the single dimensions from their average.)
 
 # %%
 evidence = experiments.row("wait").evidence(experiments.recorded("wait"))
@@ -288,21 +287,22 @@ for one in alone:
           f"{one.fourier_concentration[-1].item():.2f} at the end")  # fmt: skip
 
 # %% [markdown]
-# Follow the picture from left to right. The training sums are soon known by heart, and with them half of the unseen ones,
-# the mirror images. The concentration is then less than half of what it will be, in each of the five seeds. It grows
-# during the wait, and the other unseen sums come with it. **Learning to add is the time in which the dimensions come
-# to share a few frequencies.**
+# Read from left to right. The training sums are soon known by heart, and with them half of the unseen
+# ones, the mirror images. The concentration is then less than half of what it will be, in each of the five seeds. It
+# grows during the wait, and in this picture the other unseen sums come with it. **Learning to add is the time in
+# which the dimensions come to share a few frequencies.**
 #
 # ## 5. The twist: Clock or Pizza?
 #
-# There are two ways to add with waves (the names are those of Zhong et al., 2023). Draw each number as a point on the
-# circle of frequency $k$.
+# So far "clock" meant the circle. There are two ways to add with it, and one of them is called Clock (Zhong et al.,
+# 2023). Draw each number as a point on the circle of frequency $k$.
 #
 # - The **Clock** *multiplies* the waves of $a$ and $b$ and gets $\cos(\omega_k(a+b))$. How far apart $a$ and $b$ are
 #   does not matter.
-# - The **Pizza** takes the *mean* of the two points. The mean lies inside the circle, as a topping lies on a pizza, in
-#   the direction of half the angle of $a + b$. But its length is $|\cos(\omega_k (a-b)/2)|$: long where the two
-#   points are near each other, 0 where they lie opposite. So the network is surer at some distances $a - b$ than at others.
+# - The **Pizza** takes the *mean* of the two points. The mean lies inside the circle, as a topping lies on a pizza.
+#   Its direction is half the angle of $a + b$. But its length is $|\cos(\omega_k (a-b)/2)|$: long where the two
+#   points are near each other, 0 where they lie opposite. So the network is surer at some distances $a - b$ than at
+#   others.
 #
 # Attention that gives each number one half *is* a mean. So we may expect a Pizza. The test: take the logit of the
 # right answer for each pair, and its mean at each distance $a - b$. A Clock gives a flat line.
@@ -356,9 +356,9 @@ print(f"of the variance of the logit over all pairs, the distance explains {told
 # The line is not flat: so this is no pure Clock. The lengths of a Pizza at the network's own key frequencies follow it
 # closely; at other frequencies they do not.
 #
-# But the line shows only means. Of the variance over all *pairs* the distance explains less than half (the last
-# printed line). So the network is no pure Pizza either. What was measured is this: **the network adds by waves, and its
-# logits show the mean that attention takes.**
+# But the line shows only means. Of the variance over all *pairs* the distance explains less than half (last line). So
+# the network is no pure Pizza either. What was measured is this: **the network adds by waves, and in the mean it is
+# surer where a Pizza would be.**
 #
 # The map after this lesson:
 
@@ -368,8 +368,8 @@ viz.claims_map(upto=9)
 # %% [markdown]
 # ## Case file
 #
-# - **We know:** this network adds by a few waves of $a + b$, and loses most answers without them; its logits
-#   show a Pizza's mean.
+# - **We know:** this network adds by a few waves of $a + b$, and loses most answers without them; in the mean it is
+#   surer where a Pizza would be.
 # - **We do not know:** how the MLP turns means into sums. We have not taken it apart.
 # - **What would change it:** a grokked network that goes on answering without its key frequencies.
 #

@@ -1,14 +1,15 @@
 # %% [markdown]
 # # 10 · Your own experiment
 #
-# For nine lessons you followed an investigation that others began. You saw claims that held, claims that
-# failed, and claims that nobody could decide. You have the instruments. Now it is your turn.
+# For nine lessons you followed an investigation that others began. You saw claims that held, claims that failed, and
+# claims that nobody could decide. Now it is your turn.
 #
 # **What do you believe about these networks, and what would change your mind?** Whoever cannot answer the
 # second half does not yet have a claim. So you write a claim down, with the rule that judges it, *before* its runs. Then you
 # train both sides on five seeds and let code give the verdict.
 #
-# Whether it comes out "reproduced" does not matter. A null result, honestly asked for, gets full marks.
+# Whether it comes out "reproduced" does not matter. A **null result** ("no effect found"), honestly asked for, gets
+# full marks.
 #
 # *You need lessons 01 and 06. Reading takes 20 minutes; the code takes {{time 10}} of one core; your own
 # experiment takes as long as it needs. More on the rule, on luck and on sweeps:
@@ -75,8 +76,9 @@ look_back(kept())
 # A claim has one or more *parts*. A part is one comparison, made for each seed: the run with the change against the
 # run of the same seed without it. A seed says yes, or no, or nothing, if its runs ended too early to tell.
 #
-# The rule in words: *a part holds if four fifths of the seeds say yes. It fails if it could not hold even if every
-# silent seed said yes. Otherwise it is undecided.* In symbols, with $y$ yeses and $u$ silent ones among $n$ seeds:
+# The rule in words: *a part holds if four fifths of the seeds say yes. It fails if the yeses and the silent seeds
+# together are fewer. Otherwise it is undecided.* (Lesson 00 has the course's other rule, for claims about a number.)
+# In symbols, with $y$ yeses and $u$ silent ones among $n$ seeds:
 #
 # $$\text{holds} \iff y \ge \lceil \tfrac45 n \rceil, \qquad
 #   \text{fails} \iff y + u < \lceil \tfrac45 n \rceil .$$
@@ -110,11 +112,11 @@ luck = np.mean([bool(holds(one)) for one in itertools.product([True, False], rep
 beside("10 four of five by luck", my_share_of_luck, round(float(luck), 2))
 
 # %% [markdown]
-# That is too often. A direction is not enough: this is what the **effect size** is for. Watch it at work.
+# That is too often. A direction is not enough: this is what the **effect size** is for.
 #
-# Take five recorded runs of one setting. Draw five of them for one side and five for the other (the same run
-# may come twice). Ask whether the first side needs at most 0.9 of the epochs of the second, say. Both sides are the
-# same setting, so every yes is luck.
+# Take five recorded runs of one setting. Draw five of them for one side and five for the other (the same run may come
+# twice). Ask whether the first side needs at most, say, 0.9 of the epochs of the second. Both sides are the same
+# setting, so every yes is luck.
 
 
 # %%
@@ -144,9 +146,9 @@ viz.lines(
 )
 
 # %% [markdown]
-# Read the curve from right to left: the stricter the claim, the less often luck passes it. A factor of 0.8 leaves luck
-# hardly a chance, as long as seeds differ no more than these. Seeds that differ more need a smaller factor, or there
-# must be more of them.
+# Read the curve from right to left: the stricter the claim, the less often luck passes it. A factor of 0.8 leaves
+# luck hardly a chance, if seeds differ no more than these. If they differ more, ask for a smaller factor, or run more
+# seeds.
 #
 # ## 4. The claim, before the runs
 #
@@ -166,15 +168,15 @@ for name, spec in my_arms.items():
     print(f"{name:14} {data.spell(data.train.tokens[0])}")
 
 # %% [markdown]
-# (We chose the size, the learning rate and the 90 % after looking at seeds 100 and 101 and after a first try on seeds
-# 0 to 4. So those seeds cannot judge the claims. Seeds 5 to 9 do; nobody had looked at them.)
+# (Seeds 100 and 101, and a first try on seeds 0 to 4, helped us to choose the size, the learning rate and the 90 %.
+# So they cannot judge the claims. Seeds 5 to 9 do; nobody had looked at them.)
 #
 # Then the claim, and a *control*: a second claim that could speak against the first. If the reason is the longer
 # search, then *memorising*, which needs no search, should not take longer.
 #
-# Each claim has a *judge*, a function that turns runs into parts. In it, `evidence.grokked(arm, accuracy)` is the
-# epoch of each seed, and `.sooner(other, factor)` compares seed by seed. ("The other takes at least 1.25 times as
-# long" is the same as "this takes at most 0.8 of it", since $0.8 = 1/1.25$.)
+# Each claim has a *judge*, a function that makes parts from runs. In it, `evidence.grokked(arm, accuracy)` is the
+# epoch of each seed, and `.sooner(other, factor)` is each seed's yes, no or nothing. ("The other takes at least 1.25
+# times as long" is the same as "this takes at most 0.8 of it", since $0.8 = 1/1.25$.)
 
 
 # %%
@@ -250,8 +252,8 @@ print(f"{len(my_row.specs())} runs, sealed as {fingerprint(my_row)}")
 # %% [markdown]
 # ## 5. The runs and the verdict
 #
-# `sweep` trains a list of runs into a folder. What is there already is not trained again, so you can stop it,
-# close the laptop, and go on tomorrow.
+# `sweep` trains a list of runs into a folder. What is there already is not trained again, so you can stop it, and go
+# on tomorrow.
 
 # %% tags=["nbval-ignore-output"]
 folder = tempfile.mkdtemp()  # for your own: "my_runs", a folder that stays
@@ -277,9 +279,9 @@ beside("10 verdict on the control", my_verdict_on_the_control, verdicts[1].verdi
 # that had not come there by its last epoch. It is [censored](glossary.md): it takes longer than that, and nobody knows
 # how much longer. Whoever leaves such runs out leaves out the slowest.
 #
-# **The table.** Look at the control before you look at the claim. In our runs it is not reproduced: memorising takes longer,
-# too. So a longer wait need not come from a longer search, even where the claim holds. Then read part by part: what was
-# asked, what was seen (the median, the least and the greatest), and for how many seeds it held.
+# **The table.** Look at the control before you look at the claim. In our runs it is not reproduced: memorising takes
+# longer, too. So a longer wait need not come from a longer search, even where the claim holds. Then read part by
+# part: what was asked, what was seen (the median, the least and the greatest), and in how many seeds it held.
 # ([Lesson 00](00_index.ipynb) explains *refuted* and *fragile*.)
 
 # %% [markdown]

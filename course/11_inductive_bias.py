@@ -5,10 +5,10 @@
 # the MLP, in the other it does not. Both know their training sums by heart at about the same time. One of them
 # answers the unseen sums long before the other.
 #
-# A second account of grokking starts from this. It says that an architecture has an **inductive bias**: it makes some
-# solutions easy to reach and others hard. The wait is the time that a network takes to leave an easy solution that
-# does not generalise. The authors of this account put the LayerNorm in several places, and the wait changed
-# with the place.
+# A second account of grokking (arXiv 2602.06702) starts from this. It says that an architecture has an **inductive
+# bias**: it makes some solutions easy to reach and others hard. The wait is the time that a network takes to leave an
+# easy solution that does not generalise. The authors put the LayerNorm in several places, and the wait changed with
+# the place.
 #
 # You try the places, too, and ask two things. **Does the architecture choose how long the wait is? And when somebody
 # says "this setting is quicker", what else did they change?**
@@ -66,9 +66,9 @@ print("LN(2x) is LN(x):", same)
 #
 # ## 2. Bet on an order
 #
-# The authors' account goes like this. Without an LN the network can memorise *by length*: it tells examples apart whose
-# vectors have one direction and different lengths. An LN in front of the MLP closes this way. Then the network has
-# to change directions, and this is what generalising needs.
+# The authors' account goes like this. Without an LN the network can memorise *by length*: it tells examples apart
+# whose vectors have one direction and different lengths. Behind an LN such vectors are equal. So the network must
+# change their directions, and this is what generalising needs.
 #
 # *Four placements: `"none"`, `"A*"`, `"M"`, `"M+A*"`. Order them, the first to answer 95 % of the unseen sums
 # first.*
@@ -117,9 +117,9 @@ beside("11 order of four placements", my_order, tuple(order))
 # %% [markdown]
 # <details><summary><b>What five seeds say</b> (open after your guess)</summary>
 #
-# In the medians the order is the published one. Seed by seed one end of it is sure: **an LN in front of the MLP alone**
-# (M) brings the network to 95 % in less than half of the epochs, in every seed. The rest is not sure: one network with
-# M+A* does not come to 95 %, and A* is no later than `none` in three seeds of five.
+# The medians have the published order. One part of it is sure in every seed: **an LN in front of the MLP alone** (M)
+# brings the network to 95 % in less than half of the epochs. The rest is not sure: one network with M+A* does not
+# come to 95 %, and A* is no later than `none` in three seeds of five.
 #
 # </details>
 #
@@ -138,8 +138,8 @@ widgets.PathwayPicker(recorded)
 
 # %% [markdown]
 # A* hardly changes the median, but its two halves do, in opposite directions. An LN in front of the **values** alone
-# helps: the median of A^v is about a third of that of A*. An LN in front of the **scores** alone does harm: A^qk does
-# not come to 95 % in 10,000 epochs, in any of five seeds. **So yes, the architecture chooses.**
+# (A^v) helps: its median is about a third of that of A*. An LN in front of the **scores** alone (A^qk) does harm: no
+# network comes to 95 % in 10,000 epochs. **So yes, the architecture chooses.**
 #
 # What does it choose? A network that gives $a$ and $b$ the same attention may find it easy to treat $(a, b)$ and
 # $(b, a)$ alike. Then it has the [mirror images](glossary.md) of the training sums for nothing. So take the unseen
@@ -164,11 +164,11 @@ for name in grokked:
 #
 # ## 4. The twist: what else was changed?
 #
-# The same paper has a second setting with which a network groks sooner: a small **readout**. The logits are multiplied
-# by a constant $r$ (the paper calls it $a$), and with a smaller $r$ the wait is shorter, the paper finds.
+# The same paper has a second setting with which a network groks sooner: a small **readout**. The logits are
+# multiplied by a constant $r$ (the paper calls it $a$). With a smaller $r$ the wait is shorter, the paper finds.
 #
-# Look at how it was tried. With $r$ the learning rate $\eta$ was changed, too, to $\eta / r^2$. With AdamW each step takes
-# the share $\eta \lambda$ of each weight away, where $\lambda$ is the weight decay. So:
+# Look at how it was tried. With $r$ the learning rate was changed, too, from $\eta$ to $\eta / r^2$. With AdamW each
+# step takes the share *learning rate × weight decay* of each weight away. So:
 
 # %%
 optimizer = row.arms()["none"][0].optimizer
@@ -226,9 +226,10 @@ viz.claims_map(upto=11)
 # %% [markdown]
 # ## Case file
 #
-# - **We know:** an LN before the MLP, or before the values, brings the median epoch of 95 % to less than half; with one
-#   before the scores alone no network comes there in 10,000 epochs. A small readout does not help by itself.
-# - **We do not know:** why. Memorising by length is open to A^v, too, and A^v is quick (the evidence).
+# - **We know:** an LN before the MLP alone, or before the values alone, brings the median epoch of 95 % to less than
+#   half; with one before the scores alone no network comes there in 10,000 epochs. A small readout does not help by
+#   itself.
+# - **We do not know:** why. With A^v, too, a network could memorise by length, and A^v is quick (the evidence).
 # - **What would change it:** the same order under another optimizer, such as Muon (lesson 06).
 #
 # **A common misconception.** "This setting groks sooner." Sooner than what, and what else was changed? Ask first

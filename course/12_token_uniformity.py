@@ -2,10 +2,10 @@
 # # 12 · Do embeddings or data decide?
 #
 # In arithmetic 7 and 8 are neighbours, and modulo 47 so are 46 and 0. Are they neighbours in a network's *embedding*,
-# too? A third account of grokking says: yes, and this is what the wait is for. Once the numbers lie evenly along a
-# closed curve, an unseen sum can be worked out from neighbours that were trained on. So generalising takes **even
-# embeddings** and **enough data nearby**. The paper of this account has a measure of the first, which falls, it
-# says, long before the test loss does.
+# too? A third account of grokking (arXiv 2504.03162) says: yes, and this is what the wait is for. Once the numbers
+# lie evenly along a closed curve, the network can work out an unseen sum from neighbouring sums that it was trained
+# on. So generalising takes **even embeddings** and **enough data nearby**. The paper measures the first, and says
+# that its measure falls long before the test loss does.
 #
 # This lesson asks two questions. **Does the measure show what it is meant to show?** (Sections 1 to 3.) **And when a
 # network answers what it has not seen, what else would give the same answers?** (Sections 3 to 5.)
@@ -80,8 +80,8 @@ for words, phi in examples.items():
 # - Against frequency, let $i$ and $i + s$ be the neighbours, for each step $s$ from 1 to 23, and take the least relative
 #   MED of all. This is the **best step**.
 #
-# But the least of many numbers is low by chance alone. So shuffle the numbers 20 times, let each shuffled order choose its
-# own best step, and compare with the least of these:
+# But the least of 23 numbers is low by chance alone. How low does chance go? Shuffle the numbers 20 times, take the
+# best step of each shuffled order, and keep the lowest of the 20. Only below it does an order count:
 
 # %%
 print(f"{'':32}{'MED':>6}{'relative':>10}{'best step':>11}{'shuffled':>10}")
@@ -91,7 +91,8 @@ for words, phi in examples.items():
           f"{float(seen.best_null.min()):10.2f}")  # fmt: skip
 
 # %% [markdown]
-# The best step sees the order of both circles, far below what shuffled orders have. Where there is no order it says so.
+# The best step sees the order of both circles: it lies far below the shuffled orders. Where there is no order it says
+# so.
 #
 # ## 2. One network, live
 #
@@ -144,9 +145,9 @@ beside("12 MED at the end, over its start", my_med_at_the_end,
 # %% [markdown]
 # <details><summary><b>What the curves show</b> (open after your guess)</summary>
 #
-# On the left: while the network memorises, its embedding *grows*, and MED grows with it. Then both fall slowly. At the
-# end MED is above its start. On the right: the order shows in the best step. The green line sinks below what shuffled
-# orders have (dashed).
+# On the left: while the network memorises, its embedding *grows*, and MED grows with it. Then both fall slowly. At
+# the end MED is above its start. On the right: the order shows in the best step. The green line sinks below the
+# shuffled orders (dashed).
 #
 # </details>
 #
@@ -166,9 +167,10 @@ for epoch in (0, 500, 1000):
 # MED falls, and nothing has been learned. **MED alone cannot tell progress from decay.** (In a network that learns,
 # the gradient makes the embedding larger as well. So there MED need not fall.)
 #
-# Here is the order itself: all numbers in the plane of one frequency, as in lesson 09, joined as they follow each other
-# round its circle. Play the epochs, and watch the green line (best step). Then choose the *product*, and compare its green
-# line in the order 0, 1, 2, … and in the order 1, g, g², …; here $g$ is a number whose powers reach every number but 0.
+# Here is the order itself: all numbers in the plane of one frequency, as in lesson 09, joined as they follow each
+# other round its circle. Play the epochs, and watch the green line (best step). Then choose the *product*, and
+# compare its green line in two orders: 0, 1, 2, … and 1, g, g², … ($g$ is a number whose powers reach every number
+# but 0.)
 
 # %% tags=["nbval-ignore-output"]
 widgets.EmbeddingCircle()
@@ -176,9 +178,9 @@ widgets.EmbeddingCircle()
 # %% [markdown]
 # ## 3. Is order enough? Is it needed?
 #
-# Take four functions of two numbers, five seeds each, and ask two things of each network. *Does it generalise:* were 95 %
-# of the unseen pairs right at some record? *Is its embedding even:* is the best step, at the end, below all shuffled
-# orders? (For products the numbers are in the order of the powers of $g$.)
+# Take four functions of two numbers, five seeds each, and ask two things of each network. *Does it generalise:* are
+# 95 % of the unseen pairs right at any moment that was recorded? *Is its embedding even:* does the best step, at the
+# end, lie below all shuffled orders? (For products the order is that of the powers of $g$.)
 
 # %%
 evidence = experiments.row("med-tracking").evidence(experiments.recorded("med-tracking"))
@@ -236,12 +238,13 @@ for result in experiments.claims("holes"):
 
 # %% [markdown]
 # The larger the hole, the less of it is right, as the account says. But the paper also reports that strips are harder
-# than squares. It counts the hole together with all other unseen pairs. Here only the hole is counted, and strips are
-# *easier*, in every seed.
+# than squares. (It counts all unseen pairs, those of the hole and the others.) Here only the hole is counted, and
+# strips are *easier*, in every seed.
 #
-# We had an explanation, written down before the runs: in a strip many pairs have a mirror image that is trained on (light
-# orange). It fails as well, for in the small strip the other pairs are right nearly as often. Nor is it the distance to the
-# nearest training pair: small square and small strip have the same (evidence 12). We do not know what it is.
+# We had an explanation, written down before the runs: in a strip many pairs have a mirror image that is trained on
+# (light orange). It fails: in the small strip the pairs without one are right nearly as often. Nor is the reason the
+# distance to the nearest training pair: it is the same in the small square and the small strip (evidence 12). We do
+# not know the reason.
 #
 # ## 5. The twist: sums, or twins?
 #
@@ -270,12 +273,12 @@ with viz.style():
 figure
 
 # %% [markdown]
-# They are **twins**: the same glyphs in other cells, and so the same class. A network that ignores *where* a glyph stands
-# takes the one for the other, and need not add anything.
+# They are **twins**: the same glyphs in other cells, and so the same class. A network that ignores *where* a glyph
+# stands takes one for the other, and need not add anything.
 #
-# As a control, choose the unseen images together with all their twins, so that none of these is trained on, and train
-# the same network on as many images as before. *What is the greatest share of unseen images that it gets right at any
-# record, in the median of five seeds, from 0 to 1?*
+# As a control, keep twins together: train on all of them or on none. Train the same network on as many images as
+# before. *What is the greatest share of unseen images that it gets right at any moment, in the median of five seeds,
+# from 0 to 1?*
 
 # %%
 my_share_without_twins = None
@@ -305,9 +308,9 @@ viz.row_figure("resnet-grokking", experiments.recorded("resnet-grokking"))
 # %% [markdown]
 # <details><summary><b>What the control shows</b> (open after your guess)</summary>
 #
-# With twins (left) it looks like grokking: the training images are known early, the unseen ones much later. (In most seeds
-# the accuracy later falls back for a while. The axis is logarithmic from the first record on.) Without twins (right) the network memorises as soon, and answers few of the
-# unseen images. **What it had found was twins, not sums.**
+# With twins (left) it looks like grokking: the training images are known early, the unseen ones much later. (In most
+# seeds the accuracy later falls back for a while.) Without twins (right) the network memorises as soon, and answers
+# few of the unseen images. **What it had found was twins, not sums.**
 #
 # </details>
 #
@@ -327,8 +330,8 @@ viz.claims_map(upto=12)
 # - **We do not know:** what decides how much of a hole is right.
 # - **What would change it:** the image network at the paper's size, with twins held back, that answers the unseen.
 #
-# **A common misconception.** "A measure that moves before the test loss predicts grokking." If it moves as much in
-# runs that never understand, it predicts nothing.
+# **A common misconception.** "Its numbers lie in order, so the network generalises." With $x - y$ they did in five
+# seeds, and one network generalised.
 #
 # **Exercises:** [12 · Token uniformity](../exercises/12_token_uniformity.ipynb). **Next:**
 # [13 · Three accounts](13_three_accounts.ipynb): one network, all instruments. Which signal comes first?

@@ -15,7 +15,7 @@
 # thing and see what follows.
 #
 # *You need lessons 05, 06, 09, and of 11 and 12 one sentence each, given below. Reading takes 20 minutes; the code
-# takes {{time 13}} of one core. How sure the order is, six other rulers, another network, and six rules of ours on
+# takes {{time 13}} of one core. How sure the order is, six other rules, another network, and six rules of ours on
 # fresh seeds: [evidence 13](evidence/13_three_accounts.ipynb).*
 
 # %%
@@ -136,14 +136,14 @@ for one, start in zip(runs, since, strict=True):
     print("   ", "   ".join(f"{values[i]:4.1f} ({epochs[i]:5,.0f})" for i in three))
 
 # %% [markdown]
-# From memorising to the end the effective rank *rises* in every seed. But it rises to a peak and then falls, and the peak
-# comes before the unseen pairs are half-way. So the fall is there, but late.
+# From memorising to the end the effective rank *rises* in every seed. But it rises to a peak and then falls, and the
+# peak comes before the unseen pairs are half-way. So the fall is there, but late.
 #
 # So a paper could stop here: *my signal comes before the grok, in every seed.*
 #
 # ## 3. The twist: one more signal
 #
-# Here is one more signal, and it is made without a network. When is it half-way, by the same rule?
+# One more signal is made without a network. When is it half-way, by the same rule?
 
 # %%
 without_network = [
@@ -156,8 +156,8 @@ ahead = np.sum(np.array(without_network) < dates["unseen pairs"])
 print(f"ahead in {ahead} of {len(runs)} seeds")
 
 # %% [markdown]
-# It is the **number of the epoch**. It is half-way when half of the time is over, and the unseen pairs come later than
-# that. So whatever grows or shrinks steadily, for whatever reason, is "ahead" of them. **Coming before is not
+# It is the **number of the epoch**. It is half-way when half of the time is over, and the unseen pairs come later
+# than that. So whatever grows or shrinks steadily, for whatever reason, is "ahead" of them. **Coming before is not
 # evidence.** Then what is?
 #
 # ## 4. A network that never groks
@@ -180,9 +180,9 @@ right = [np.median(evidence.final(arm, "unmirrored_accuracy")) for arm in contro
 print(f"{'unseen pairs right at end':28}" + "".join(f"{share:24.2f}" for share in right))
 
 # %% [markdown]
-# Begin with the winner. In the trap (right column) hardly any unseen pair is right, and the **effective rank** changes about
-# as much as in a network that groks. So the signal that came first does not show that a network generalises. Relative
-# MED and Fourier hardly change in either control: they pass.
+# Begin with the winner. In the trap (right column) hardly any unseen pair is right, and the **effective rank**
+# changes about as much as in a network that groks. So the signal that came first does not show that a network
+# generalises. Relative MED and Fourier hardly change in either control: they pass.
 #
 # And KL? In the trap it changes more than in the network that groks! Has attention found the numbers there? Look at the
 # values of KL themselves, when memorised and at the end, one pair for each seed:
@@ -198,19 +198,19 @@ for arm in ("baseline", "random distractors"):
 print(f"attention that looks everywhere alike has {np.log(5 / 2):.2g}")
 
 # %% [markdown]
-# In the trap KL falls from very high to high. At the end attention is still farther from the oracle than attention that
-# looks everywhere alike. So ask a control two things: how much a signal changes, and what its value is at the end. (Our
-# own claim had asked only the first, and it failed. The evidence tells what became of the second.)
+# In the trap KL falls from very high to high. At the end attention is still farther from the oracle than attention
+# that looks everywhere alike. So ask two things of a signal in a control: how much it changes, and what its value is
+# at the end. (Our own claim had asked only the first, and it failed: see the evidence.)
 #
 # ## 5. Change one thing, and see what follows
 #
 # A control shows what a signal does in a network that does not generalise. To show a *cause*, change it and see what
-# follows. For one account we can: the KL prior of lesson 06 puts attention where it should be. If the other signals
-# waited for attention, they must now come sooner.
+# follows. With attention we can: the KL prior of lesson 06 puts it where it should be. If the other signals waited
+# for attention, they must now come sooner.
 #
-# For each signal take the value that it has half-way without the prior; call it its **mark**. At which epoch does the
-# network of the same seed come to this mark when it is told where to look? The table divides this epoch by the one without
-# the prior: below 1 is sooner.
+# Call the value that a signal has half-way without the prior its **mark**. When does the network of the same seed
+# come to this mark with the prior, that is, *told* where to look? The table divides the two epochs, told by untold:
+# below 1 is sooner.
 
 # %%
 told = {name: arrivals(evidence, name, "KL 1").values for name in names}
@@ -226,16 +226,17 @@ for name in names:
 # Even embeddings (relative MED), waves (Fourier) and the answer all come much sooner. So the search for where to look
 # *was* in their way.
 #
-# The order changes as well: Fourier, which came together with the answer, is now ahead of it in every seed. So the order
-# of section 2 is that of one setting. And the effective rank comes to its mark in one seed of five, though the networks
-# grok. So a large effective rank is not needed, and the trap has shown that it is not enough.
+# The order changes as well: Fourier, which came together with the answer, is now ahead of it in every seed. So the
+# order of section 2 is that of one setting. And the effective rank comes to its mark in one seed of five, though the
+# networks grok. So a network can grok without a large effective rank (here), and have one without grokking (the
+# trap).
 #
 # ## 6. They may all be right, at different times
 #
-# In this network the three accounts see stages of one slow process. First attention turns to the numbers: the search, the
-# first part of the wait. Then, at about the same time, embeddings become even, waves come, the norm falls and the unseen
-# pairs are answered: learning to add, the second part. Each account saw something that is there. What does not follow is
-# *because* from *before*.
+# In this network each account saw something that is there. First attention turns to the numbers: the search, the
+# first part of the wait. Then, at about the same time, embeddings become even, waves come, the norm falls and the
+# unseen pairs are answered: learning to add, the second part. The features move early (effective rank) and late
+# (alpha). But *because* does not follow from *before*.
 #
 # The whole course on one map: what is said, what was measured, and the verdict.
 
@@ -243,18 +244,16 @@ for name in names:
 viz.claims_map()
 
 # %% [markdown]
-# A course that showed only what was reproduced would be an advertisement.
-#
 # ## Case file
 #
 # - **We know:** in one setting five seeds nearly agree on the order of the five signals of the accounts; the number of
 #   the epoch is early as well; the first signal moves also in networks that do not understand.
-# - **We do not know:** the order elsewhere. In the networks of lesson 11 the seeds do not share one.
+# - **We do not know:** the order elsewhere. In the networks of lesson 11 the seeds do not share one (evidence 13).
 # - **What would change it:** a signal that comes early, does not move in either control, and brings the grok with it
 #   when it is moved.
 #
-# **A common misconception.** "It comes before, every time, so it predicts." Where half-way is, one knows only when the
-# run has ended.
+# **A common misconception.** "It comes before, every time, so it predicts." Which epoch is half-way is known only
+# when the run has ended.
 #
 # **Exercises:** [13 · Three accounts, one network](../exercises/13_three_accounts.ipynb). **Next:** your own claim, with
 # the tools of [10 · Your own experiment](10_your_own_experiment.ipynb). Or an elective: what if there is no right answer?

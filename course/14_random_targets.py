@@ -3,16 +3,16 @@
 #
 # *An elective. No lesson needs it.*
 #
-# Put a marble on the ridge between two valleys, and let the wind blow. Half of the time it ends on the
-# left, half of the time on the right. A network has seen a thousand marbles, and where each of them ended.
-# Now ask it about a marble on the ridge. What does it answer?
+# Put a marble on the ridge between two valleys, and let the wind blow. Half of the time it ends on the left, half of
+# the time on the right. A network has seen a thousand marbles and their ends. What does it answer for a marble on the
+# ridge?
 #
-# So far each input had one right answer. Here it has many, and the best that a network can say is how probable each
-# of them is. **How do you train a network to say that, and how do you measure whether it is right?** You train two networks,
-# look at what each of them answers, and compare them with a much simpler rival.
+# So far each input had one right answer. Here it has many, and the best answer says how probable each of them is.
+# **How do you train a network to say that, and how do you measure whether it is right?** You train two networks, and
+# compare them with a much simpler rival.
 #
-# The idea comes from a second paper of the authors whose paper this course began with, on **Martingale Neural
-# Operators** (MNO). We know its abstract and not its code. What follows is our own construction.
+# The idea is that of **Martingale Neural Operators** (MNO), a second paper by the authors of arXiv 2605.15787. We
+# know its abstract and not its code. The construction here is ours.
 #
 # *You need:* lesson 01, and from statistics variance, covariance and the normal (Gaussian)
 # distribution. *Time:* 25 minutes; the code takes {{time 14}} of one core.
@@ -40,11 +40,12 @@ from grokkit.viz.style import picture, titles
 #      + \underbrace{a\,(u - u^3)\,dt}_{\text{each place rolls towards } -1 \text{ or } +1}
 #      + \underbrace{s\,dW}_{\text{noise pushes it}} .$$
 #
-# The second term is the landscape: $-1$ and $+1$ are the valleys, 0 is the ridge. ($u_{xx}$ is the second derivative along
-# the circle, $dW$ is noise with mean 0, and $\nu$, $a$ and $s$ are constants. Physicists call this equation $\phi^4$.)
+# The second term is the landscape: $-1$ and $+1$ are the valleys, 0 is the ridge. ($u_{xx}$ is the second derivative
+# along the circle. $dW$ is a random number with mean 0, a new one at each place and moment. $\nu$, $a$ and $s$ are
+# constants. The equation is called $\phi^4$.)
 #
-# Write $u_0$ for the field at the beginning and $u_T$ for the field at the end. Here is a beginning near the ridge, and 40
-# of its ends, in the unit of the standard deviation of all ends.
+# Write $u_0$ for the beginning and $u_T$ for the end. Here is a beginning near the ridge, with 40 of its ends. (Of
+# all ends together, the standard deviation is taken as 1.)
 
 # %% tags=["hide-input"]
 data = Data(System("phi4").build(seed=0))  # 1,024 beginnings to train on, 8 others to ask about
@@ -72,14 +73,13 @@ viz.lines(
 # %% [markdown]
 # Look at x = 0.5: the ends form two bundles, one in each valley, and few lie in between.
 #
-# The training set has 1,024 beginnings **with one end each**. No beginning occurs twice. So a network is never
-# shown that one beginning has several ends.
+# The training set has 1,024 beginnings **with one end each**. No beginning occurs twice. So a network is never shown
+# that one beginning has several ends.
 #
 # ## 2. Your prediction
 #
-# First the usual way. A network answers with one field, and is trained to make the **squared error** small: the mean of
-# (its answer − the end)². (It is a Fourier neural operator, FNO, a usual network for fields.) We ask it about the
-# beginning above.
+# First the usual way. A network (a Fourier neural operator, FNO) answers with one field. It is trained to make the
+# **squared error** small: the mean of (its answer − the end)². We ask it about the beginning above.
 #
 # *What will it answer at x = 0.5: `"left"` (about −1), `"right"` (about +1) or `"ridge"` (about 0)?*
 
@@ -124,14 +124,14 @@ viz.lines(
 )
 
 # %% [markdown]
-# The network does what it was asked to do. Look at one place. Suppose that it answers with the number $c$ there, and that
-# the end is $u$. Write $\mathbb{E}$ for the mean over all ends of this beginning. Then the expected squared error is
+# The network does what it was asked to do. Look at one place: let its answer there be the number $c$, and the end
+# $u$. Write $\mathbb{E}$ for the mean over all ends of this beginning. Then the expected squared error is
 #
 # $$\mathbb{E}\,(c - u)^2 = (c - \mathbb{E}u)^2 + \mathrm{Var}\,u .$$
 #
-# The first term is 0 if $c = \mathbb{E}u$. This is the **conditional mean**: the mean of the ends, on the condition that
-# the beginning is this one. The second term, the spread, does not depend on $c$, so nothing is learned about it. Try
-# all $c$ on the ends above:
+# The first term is 0 if $c = \mathbb{E}u$. This is the **conditional mean**: the mean of all ends of this one
+# beginning. The second term, the spread, does not depend on $c$: nothing is learned about it. Try all $c$ on the ends
+# above:
 
 # %%
 tries = torch.linspace(-1.5, 1.5, 301)
@@ -144,11 +144,11 @@ print(f"its squared error {errors.min():.2f}; variance of the ends {at_half.var(
 #
 # ## 3. Answer with a law
 #
-# So let the network answer with a **law**: it says of each field how probable it is as an end. The simplest law at one
-# place is a Gaussian with a mean $m$ and a standard deviation $\sigma$.
+# So let the network answer with a **law**: it says of each field how probable it is as an end. The simplest law at
+# one place is a Gaussian with a mean $m$ and a standard deviation $\sigma$.
 #
-# How is it trained, when each beginning has only one end? In words: *give a high density to the end that
-# occurred.* This density is the **likelihood**, and the loss is minus its logarithm. For one place:
+# How is it trained, when each beginning has only one end? *Give a high density to the end that occurred.* This
+# density is the **likelihood**, and the loss is minus its logarithm. For one place:
 #
 # $$-\log p(u) = \tfrac12 \Bigl[\frac{(u - m)^2}{\sigma^2} + \log \sigma^2 + \log 2\pi\Bigr].$$
 #
@@ -165,21 +165,23 @@ print(f"best sigma {sigmas[losses.mean(dim=1).argmin()]:.2f}; "
 # %% [markdown]
 # **The likelihood finds the spread, too.**
 #
-# Now whole fields. Their places vary together: neighbours go to the same valley. So to each beginning $u_0$ the MNO
-# answers with three things:
+# Now whole fields. Neighbouring places go to the same valley, so places vary together. The MNO answers each beginning
+# $u_0$ with three things:
 #
 # - the **mean** $m(u_0)$, a field;
-# - eight **covariance factors**, the rows of a matrix $B(u_0)$. Each is a field: a pattern in which places vary *together*;
-# - the **nugget** $d$: the variance that each place has for *itself*; one number for all places and all beginnings.
+# - eight **covariance factors**, the rows of a matrix $B(u_0)$. Each is a field: a pattern in which places vary
+#   *together*;
+# - the **nugget** $d$: the variance that each place has for *itself*. It is one number for all places and all
+#   beginnings.
 #
-# To draw an end, take the mean, add each factor times a random number, and add a random number at each place. With
-# independent standard normal numbers $z$ (one a factor) and $e$ (one a place),
+# To draw an end, take the mean, add each factor times a random number $z$, and at each place $\sqrt d$ times a random
+# number $e$. (All are independent and standard normal.)
 #
 # $$u_T = m + B^\top z + \sqrt{d}\,e, \qquad \text{so its covariance is}\quad C = B^\top B + d\,I .$$
 #
-# The loss is minus the log-likelihood of this law ([exercise 14.2](../exercises/14_random_targets.ipynb) writes it). Why
-# "martingale"? A theorem of Doob and Meyer splits a random path into a drift, known one step ahead, and a
-# **martingale**, which on average goes neither up nor down. The mean stands for the first, $B$ and $d$ for the second.
+# The loss is minus the log-likelihood of this law ([exercise 14.2](../exercises/14_random_targets.ipynb) writes it).
+# (A **martingale** is a random path that on average goes neither up nor down. A theorem of Doob and Meyer splits a
+# random path into a predictable part, here the mean, and a martingale, here the rest.)
 #
 # *The true ends have two peaks at x = 0.5. What will the law of the trained MNO have there: two peaks, one broad peak, or
 # one narrow one?*
@@ -212,15 +214,15 @@ viz.lines(
 # %% [markdown]
 # <details><summary><b>What the curves show</b> (open after your guess)</summary>
 #
-# One broad peak. The answer now has a spread. But it is highest in the middle, where few ends are. $z$ and $e$ are
-# normal, so the law is a Gaussian, and a Gaussian has one peak, however well it is trained.
+# One broad peak. The answer now has a spread. But it is highest in the middle, where few ends are. With normal $z$
+# and $e$ the law is a Gaussian, and a Gaussian has one peak, however well it is trained.
 #
 # </details>
 #
 # ## 4. The picture: what each part of the law adds
 #
-# On the left are the true ends. Then come answers of the trained MNO: its mean alone (one field), the mean with the factors,
-# and all three parts.
+# On the left are the true ends. Then come answers of the trained MNO: its mean alone (one field), with the factors,
+# and with all three parts.
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 with torch.no_grad():
@@ -266,25 +268,24 @@ smooth = roughness(ends[:40]).square() / 2  # a nugget alone would make neighbou
 print(f"for neighbours to differ as in the true ends: log d {smooth.log():.1f} or less")
 
 # %% [markdown]
-# The mean is one smooth field near the ridge. The factors give it a spread, and neighbours still go together, as in the true
-# ends. Then the nugget makes each field ragged: neighbours differ about ten times as much as in the true ends.
+# The mean is one smooth field near the ridge. The factors give it a spread, and neighbours still go together. With
+# the nugget each field is ragged: neighbours differ about ten times as much as in the true ends.
 #
-# **The nugget is too large because it learns too slowly.** The network learns $\log d$, which begins at 0. Adam moves each
-# number by at most about the learning rate a step. Here 400 steps of 0.0025 on average make 1, so $\log d$ ends near −1. The
-# last line says how far it would have to fall.
+# **The nugget is too large because it learns too slowly.** The network learns $\log d$, which begins at 0. Adam moves
+# each number by about the learning rate a step, at most. The rate is 0.0025 on average, so 400 steps move $\log d$ by
+# about 1. The last printed line says how far it should fall.
 #
 # ## 5. How good is a law?
 #
-# Two numbers compare laws, over the 8 beginnings that were not trained on.
+# Two numbers compare laws, over 8 beginnings that were not trained on.
 #
-# - The **energy score**: the mean distance of the network's fields $X$ from the true ends $y$, minus half the mean distance
-#   of its fields from each other. So a law must be near the truth, and its spread is rewarded:
+# - The **energy score**: the mean distance of the network's fields $X$ from the true ends $y$, minus half the mean
+#   distance of its fields from each other. So a law must be near the truth, and its spread is rewarded:
 #   $$\mathbb{E}\,|X - y| - \tfrac12\,\mathbb{E}\,|X - X'| .$$
-#   Less is better, and on average the true law has the least. ($X'$ is a second, independent draw;
-#   $|\cdot|$ is the root of the mean square over places. At a single place this is the CRPS of
-#   [exercise 14.1](../exercises/14_random_targets.ipynb).)
-# - The **coverage**: at each place take the interval with the middle 90 % of the network's draws. What share of the true
-#   ends lies in it? It should be 0.9; with more the law is too wide, with less too narrow.
+#   Less is better; on average the true law has the least. ($X'$ is a second, independent draw. $|\cdot|$ is the root of
+#   the mean square over places. For one place see [exercise 14.1](../exercises/14_random_targets.ipynb).)
+# - The **coverage**: at each place take the interval with the middle 90 % of the network's draws. What share of the
+#   true ends lies in it? It should be 0.9. With more, the law is too wide; with less, too narrow.
 
 
 # %% tags=["nbval-ignore-output"]
@@ -302,17 +303,17 @@ laws = {"squared error": one, "MNO": answers(mno, data), "the truth, drawn again
 energies = scoreboard(laws)
 
 # %% [markdown]
-# Compare with the last line: only luck gets below it. The MNO comes nearer to it than the squared error, which covers
-# nothing, because one answer has no interval. The MNO covers more than 0.9: its law is too wide.
+# "The truth, drawn again" is about the best possible. The MNO comes nearer to it than the squared error, whose single
+# answer has no interval and covers nothing. The MNO covers more than 0.9: its law is too wide.
 #
 # ## 6. The twist: is it the martingale?
 #
-# The MNO beats a network without any spread. To show that the *MNO* is what helps, its rival must have a spread, too. The
-# abstract names no such rival. Here is the simplest one.
+# The MNO beats a network without any spread. Does it help because it is an *MNO*? To see that, its rival needs a
+# spread, too. Here is the simplest one.
 #
-# Take the network with the *squared error*. Measure once, over the training set, the covariance of its errors, and spread
-# each of its answers by this **one covariance**. The MNO has a covariance *of its own for each beginning*, and it should
-# need it: from a ridge the ends go far apart, from a valley they do not.
+# Take the network with the *squared error*. Measure the covariance of its errors once, over the training set, and
+# spread each of its answers by this **one covariance**. The MNO has a covariance *of its own for each beginning*. It
+# should need it: from a ridge the ends go farther apart than from a valley.
 #
 # *Which of the two has the lower energy score: `"covariance"` or `"factors"` (the MNO)?*
 
@@ -331,18 +332,16 @@ beside("14 the better law", my_winner, "covariance" if covariance_wins else "fac
 # %% [markdown]
 # <details><summary><b>What this run shows</b> (open after your guess)</summary>
 #
-# In this run the one covariance, measured without any likelihood, has the lower energy score, and its coverage is
-# nearer to 0.9.
+# In this run the one covariance has the lower energy score, and its coverage is nearer to 0.9.
 #
 # </details>
 #
-# One run proves little, and here the MNO's nugget is slow. So in the recorded runs the nugget takes *ten times
-# larger steps*. (We changed this after five seeds, and judged all claims on five fresh ones.) There are four systems:
+# One run proves little, and here the nugget is slow. So in the recorded runs it takes *ten times larger steps*. (We
+# changed this after five seeds, and judged all claims on five fresh ones.) There are four systems:
 #
-# - `heat`: the same equation without the valleys. Its law is a Gaussian with *one* covariance for all beginnings, so the
-#   simple rival has all that it needs;
+# - `heat`: the same equation without the valleys. Its law is a Gaussian with *one* covariance for all beginnings;
 # - `burgers`: a fluid with shocks; and `phi4`: ours;
-# - `rough`: the path of a price, whose noise depends on the field. So each beginning has a covariance of its own.
+# - `rough`: the path of a price, whose noise depends on the field. Here each beginning has a covariance of its own.
 
 # %%
 operators = experiments.row("operators").evidence(experiments.recorded("operators"))
@@ -373,22 +372,20 @@ print(
 print(f"phi4: coverage of the MNO {np.median(final('phi4', 'mno_8', 'coverage')):.2f}")
 
 # %% [markdown]
-# On `rough` the MNO is better than one covariance in each seed, by a few per cent. On `heat` the two are nearly equal, and
-# about as good as the truth. On `burgers` and `phi4` one covariance is better in each seed. On `phi4` the MNO is worse even
-# than the squared error: its mean is far off, and its law is too wide. So the larger steps of the nugget do not help
-# everywhere.
+# On `rough` the MNO is better than one covariance in each seed, by a few per cent. On `heat` the two are nearly
+# equal. On `burgers` and `phi4` one covariance is better in each seed. On `phi4` the MNO is worse even than the
+# squared error: its mean is far off, and its law is too wide.
 #
-# **Most of what the MNO gains over one answer, one covariance gains as well.** ([RESULTS](../RESULTS.md#operators) has
-# all scores; `grokkit reproduce operators` makes the runs again, in about a quarter of an hour of one core. The paper's
-# own code and systems are not in it.)
+# **Most of what the MNO gains over one answer, one covariance gains as well.** ([RESULTS](../RESULTS.md#operators)
+# has all scores. The paper's own systems are not in it.)
 #
 # ## Case file
 #
-# - **We know:** trained with the squared error a network answers with the conditional mean, even where that hardly ever
-#   occurs. The likelihood brings a spread back. A Gaussian cannot bring back two peaks.
-# - **We do not know:** when factors of its own for each beginning are better than one covariance for all. They clearly were on
-#   rough volatility only.
-# - **What would change it:** a training with which the factors are better on $\phi^4$ as well, in five seeds.
+# - **We know:** with the squared error a network learns the conditional mean, even where that hardly ever occurs. The
+#   likelihood brings a spread back. A Gaussian cannot bring back two peaks.
+# - **We do not know:** when a covariance for each beginning is better than one for all. It clearly was on `rough`
+#   only.
+# - **What would change it:** a training with which the factors are better on `phi4` as well, in five seeds.
 #
 # **Exercises:** [14 · Random targets](../exercises/14_random_targets.ipynb).
 #
