@@ -46,6 +46,7 @@ def grade(
     rosters.students([], roster)  # that cannot be read is to be known before the work
     box = sandbox(walls, limits)  # on Windows this refuses; what comes now needs more
     from grokkit.classroom.grading.classes import grade_class
+    from grokkit.classroom.grading.submissions import times
 
     rows = grade_class(
         folder,
@@ -55,7 +56,7 @@ def grade(
         jobs,
         lambda steps, total: iter(tqdm(steps, total=total, desc="grading", unit="file")),
     )
-    everybody = rosters.students(rows, roster)
+    everybody = rosters.students(rows, roster, times(folder))
     rosters.write(report, everybody)
     print(rosters.table(everybody))
     print(f"\n{out}: {len(rows)} marks; {report}: students.csv and feedback/")

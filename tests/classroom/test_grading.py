@@ -36,7 +36,13 @@ from grokkit.classroom.grading.judge import LONGEST_FEEDBACK, code_cells
 from grokkit.classroom.grading.peer import Gone, Peer
 from grokkit.classroom.grading.report import Row
 from grokkit.classroom.grading.student import Notebook
-from grokkit.classroom.grading.submissions import LARGEST_NOTEBOOK, Unreadable, sheets, submissions
+from grokkit.classroom.grading.submissions import (
+    LARGEST_NOTEBOOK,
+    Unreadable,
+    sheets,
+    submissions,
+)
+from grokkit.classroom.grading.submissions import times as submission_times
 from grokkit.classroom.grading.supervise import Mark, Sandbox, sandbox
 from grokkit.classroom.grading.walls import Limits
 from grokkit.cli import main
@@ -917,6 +923,56 @@ def test_of_equal_points_the_outcome_that_says_more_counts():
         (ada,) = roster.students(rows)
         assert [one.feedback for one in ada.best] == ["the cause"]
         assert ada.line()[roster.STATUS] == "handed in"
+
+
+OLD = f"ada/{STEM}.ipynb"
+
+
+@pytest.mark.parametrize(
+    "new",
+    [
+        f"ada/{STEM} (1).ipynb",
+        f"ada/{STEM}-Copy1.ipynb",
+        f"ada/{STEM} copy.ipynb",
+        f"ada/{STEM}-1.ipynb",
+        f"ada_{STEM}-1_late.ipynb",
+        "ada/again.ipynb",
+        "ada/0.ipynb",
+        "ada.zip/0.ipynb",
+    ],
+)
+@pytest.mark.parametrize("outcome", ["raised", "stopped", "wrong"])
+def test_of_equal_points_the_newest_hand_in_speaks(tmp_path: Path, new: str, outcome: str):
+    """Whatever the file says, and whichever comes first in the file of marks."""
+    for name, time in ((OLD, 2e9 if "-" in new or " " in new else 1e9), (new, 1.5e9)):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("{}")
+        os.utime(path, (time, time))
+    if ".zip" in new:
+        shutil.rmtree(tmp_path / "ada.zip")
+        with zipfile.ZipFile(tmp_path / "ada.zip", "w") as archive:
+            archive.writestr(zipfile.ZipInfo("0.ipynb", (2017, 7, 14, 0, 0, 0)), "{}")
+    rows = [
+        row("ada", "ex_1_1", 0, outcome=other, notebook=notebook, feedback=f"of {notebook}")
+        for notebook, other in ((OLD, "wrong"), (new, outcome))
+    ]
+    for given in (rows, rows[::-1]):
+        (ada,) = roster.students(given, times=submission_times(tmp_path))
+        assert [one.notebook for one in ada.best] == [new]
+        told = roster._as_text(new)
+        assert f"{outcome}, 0 of 2\n\nThis is about the file {told}.\n\n    of {new}" in ada.page()
+        (ada,) = roster.students(given[:1])
+        assert "about the file" not in ada.page()
+
+
+def test_a_newer_file_in_which_an_exercise_was_left_out_does_not_hide_what_was_said():
+    rows = [
+        row("ada", "ex_1_1", 0, notebook=OLD, feedback="the cause"),
+        row("ada", "ex_1_1", 0, notebook="new (2).ipynb", outcome="not attempted"),
+    ]
+    (ada,) = roster.students(rows, times={OLD: 1.0, "new (2).ipynb": 2.0})
+    assert [one.feedback for one in ada.best] == ["the cause"]
 
 
 # --- the roster ---------------------------------------------------------------------------

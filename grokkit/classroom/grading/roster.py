@@ -9,11 +9,12 @@ import re
 import unicodedata
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby, permutations
 from pathlib import Path
 
-from grokkit.classroom.grading.report import Row, table_of, write_table
+from grokkit.classroom.grading.report import Row, harmless, table_of, write_table
+from grokkit.classroom.grading.submissions import copy_number
 from grokkit.engine.files import write_whole
 from grokkit.errors import refuse
 
@@ -24,7 +25,7 @@ _MOST_NAMES = 4  # of a person, when their order is not known
 _FIRST = re.compile(r"first|given|vorname|prénom", re.IGNORECASE)
 _LAST = re.compile(r"last|family|surname|nachname", re.IGNORECASE)
 _LOGIN = re.compile(r"(user|login|mail|\bid).*=|=.*[@\d]", re.IGNORECASE)
-_RANK = ("not read", "unreadable", "not attempted", "stopped", "raised", "wrong", "correct")
+_SAYS_LITTLE = ("not read", "unreadable", "not attempted")  # the least first
 _IDENTIFIES = re.compile(
     r"student|name|\bids?\b|mail|user|login|number|nummer|matrik|kennung", re.IGNORECASE
 )
@@ -39,12 +40,14 @@ class Student:
         rows: all that was handed in.
         worth: what each exercise of the class is worth, whoever handed it in.
         known: whether the roster has them; true if there is no roster.
+        times: when files were last changed, by their names; those that are not known are older.
     """
 
     entries: Mapping[str, str]
     rows: Sequence[Row]
     worth: Mapping[str, int | float]
     known: bool = True
+    times: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -58,10 +61,17 @@ class Student:
 
     @property
     def best(self) -> list[Row]:
-        """A row an exercise, in order: the better one where it was handed in twice."""
+        """A row an exercise, in order: of several that were handed in the one with most points.
 
-        def rank(row: Row) -> tuple[int | float, int]:
-            return row.points, _RANK.index(row.outcome) if row.outcome in _RANK else 0
+        Of equal points it is the newest in which the exercise was attempted. A copy is newer than
+        what it is a copy of; otherwise the time at which a file was changed says so.
+        """
+
+        def rank(row: Row) -> tuple[int | float, ...]:
+            little = row.outcome in _SAYS_LITTLE
+            says = _SAYS_LITTLE.index(row.outcome) if little else len(_SAYS_LITTLE)
+            when = self.times.get(row.notebook, 0.0)
+            return row.points, says, copy_number(row.notebook), when
 
         found: dict[str, Row] = {}
         for row in self.rows:
@@ -73,6 +83,10 @@ class Student:
     def _told(self) -> list[Row]:
         """What the student is told of: an exercise each, and lines about whole files."""
         return [*self.best, *(row for row in self.rows if not row.exercise)]
+
+    def _files(self, exercise: str) -> set[str]:
+        """The files that have a row for an exercise."""
+        return {row.notebook for row in self.rows if row.exercise == exercise}
 
     @property
     def missing(self) -> list[int]:
@@ -110,13 +124,17 @@ class Student:
             else:
                 what = _as_text(row.notebook)
             text.append(f"## {what}: {row.outcome}{points}")
+            if row.exercise and len(self._files(row.exercise)) > 1:
+                text.append(f"This is about the file {_as_text(row.notebook)}.")
             # As a block of code: it may hold anything that a student's code printed.
             said = [f"    {part.strip()}" for part in row.feedback.split(" | ") if part.strip()]
             text += ["\n".join(said)] * bool(said)
         return "\n\n".join(text) + "\n"
 
 
-def students(rows: Sequence[Row], roster: Path | None = None) -> list[Student]:
+def students(
+    rows: Sequence[Row], roster: Path | None = None, times: Mapping[str, float] | None = None
+) -> list[Student]:
     """The class, in the roster's order, and then whoever handed in and is not in it.
 
     A name under which somebody handed in is theirs if it is one of their entries or their names in
@@ -127,6 +145,7 @@ def students(rows: Sequence[Row], roster: Path | None = None) -> list[Student]:
     Args:
         rows: all marks.
         roster: the file; None for whoever handed in.
+        times: when files were last changed, by their names, as far as that is known.
 
     Raises:
         SettingError: the file is no CSV file, or has no column that says who somebody is.
@@ -143,10 +162,14 @@ def students(rows: Sequence[Row], roster: Path | None = None) -> list[Student]:
         else:
             theirs.setdefault(found, []).append(row)
     worth = {row.exercise: row.of for row in rows if row.exercise}
+    when = {str(harmless(name)): time for name, time in (times or {}).items()}
     return [
-        *(Student(person, theirs.get(number, []), worth) for number, person in enumerate(people)),
         *(
-            Student({column: name}, own, worth, not roster)
+            Student(person, theirs.get(number, []), worth, times=when)
+            for number, person in enumerate(people)
+        ),
+        *(
+            Student({column: name}, own, worth, not roster, when)
             for name, own in sorted(strangers.items())
         ),
     ]

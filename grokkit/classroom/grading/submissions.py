@@ -6,11 +6,13 @@ as a folder, without being unpacked. The ids of its cells say which chapter a no
 where there are none, its name does.
 """
 
+import contextlib
 import hashlib
 import json
 import os
 import re
 import stat
+import time
 import unicodedata
 import zipfile
 from collections import Counter
@@ -37,6 +39,7 @@ DEEPEST_FOLDER = 20
 
 _IDS = re.compile(rb'"(?:grade_)?id"\s*:\s*"ex_(\d{1,2})_\d+-|check\.ex_(\d{1,2})_\d+\(')
 _COPY = re.compile(r"(?:[ _-]*(?:\(\d+\)|-? ?copy ?\d*))+$", re.IGNORECASE)
+_NUMBER = re.compile(r"\d\d_[a-z_]+-(\d{1,2})(?=$|[ _.])")
 _MOODLE = re.compile(r"_\d+_assignsubmission_\w*$")
 _NO_HAND_IN = ("Thumbs.db", "desktop.ini", "__MACOSX", "__pycache__")
 
@@ -174,6 +177,35 @@ def submissions(folder: Path, exercises: dict[str, Sheet]) -> list[Submission]:
     if not any(not one.why_not for mine in found.values() for one in mine):
         refuse("folder", str(folder), "a folder with notebooks (.ipynb) in it")
     return [one for _, mine in sorted(found.items()) for one in mine]
+
+
+def copy_number(name: str) -> int:
+    """Which copy a file is by its name, from 1; 0 if its name says nothing of a copy.
+
+    Browsers (``x (2).ipynb``), Jupyter (``x-Copy2.ipynb``), desktops (``x copy 2.ipynb``) and
+    Canvas (``01_sparse_tasks-2.ipynb``) count so; a later copy has a larger number.
+    """
+    stem = PurePosixPath(name).stem
+    copy, number = _COPY.search(stem), _NUMBER.search(stem)
+    if copy:
+        return int((re.findall(r"\d+", copy[0]) or [1])[-1])
+    return int(number[1]) if number else 0
+
+
+def times(folder: Path) -> dict[str, float]:
+    """When each file of a folder was last changed, in seconds, by its name in the folder.
+
+    Of what lies in a ``.zip`` it is the time that is kept there. What cannot be read is left out.
+    """
+    found: dict[str, float] = {}
+    for name, path, member, _ in _files(folder):
+        with contextlib.suppress(Exception):  # a .zip can be broken in many ways
+            found[name] = path.stat().st_mtime
+            if member:
+                with _opened(path) as archive:
+                    at = archive.getinfo(member).date_time
+                found[name] = time.mktime((*at, 0, 0, -1))
+    return found
 
 
 def _files(folder: Path) -> Iterator[tuple[str, Path, str, str]]:
