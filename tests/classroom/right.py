@@ -52,6 +52,21 @@ def steps_by_walking(norm0, r_max, eta, w):
     return steps
 
 
+def predicted_in_float32(*given, kind: Any = lambda x: x):
+    n, r, eta, w, b = map(torch.tensor, given)
+    a, floor = eta * w, b / w
+    late = torch.tensor(math.inf)
+    if floor < r:
+        late = torch.log((r - floor) / (n - floor)) / torch.log(1 - a)
+    early = torch.log((r + floor) / (n + floor)) / torch.log(1 - a)
+    return kind(2 / a * torch.log(n / r)), kind(early), kind(late)
+
+
+def first_by_torch(norms, r_max):
+    there = torch.tensor(norms) <= r_max
+    return there.nonzero()[0, 0] if there.any() else torch.inf
+
+
 def held_by_flattening(weights, names, radius):
     flat = torch.cat([weights[name].flatten() for name in names])
     long = float(torch.linalg.vector_norm(flat.double()))
@@ -119,6 +134,11 @@ RIGHT = {
     "ex_5_1": [(steps_by_walking,), (lambda *g: torch.tensor(steps_by_walking(*g)),)],
     "ex_5_2": [(held_by_flattening,)],
     "ex_5_3": [(lambda W, eta, w: (-1.09 * w * W).numpy(),), (lambda W, eta, w: -1.001 * w * W,)],
+    "ex_5_4": [
+        (predicted_in_float32, first_by_torch),
+        (lambda *g: torch.stack(predicted_in_float32(*g)), first_by_torch),
+        (lambda *g: predicted_in_float32(*g, kind=float), first_by_torch),
+    ],
     "ex_6_2": [
         (noise, signs_on_sizes),
         (lambda g, s: noise(g, s, torch.float32), lambda g, s: signs_on_sizes(g, s + 1)),

@@ -1,12 +1,15 @@
 """What a check says: four outcomes, the likely cause, the learner's own frames."""
 
 import math
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 import grokkit
 from grokkit.classroom import check
@@ -316,6 +319,9 @@ def test_what_differs_differs(got: Any, want: Any):
         ([[1, 2], [3, 4]], [[1, 3], [2, 4]], "transposed"),
         ([-1.0, 2.0], [1.0, -2.0], "sign is the other way round"),
         ([3.0, 6.0], [1.0, 2.0], "3 times what is expected"),
+        (515.97, 515.9583, "It is 515.97; expected: 515.96."),
+        ([-1.00003, 2.00006], [1.0, -2.0], "sign is the other way round"),
+        ([1.00003, 2.00006], [1.0, 2.0], "At [0] it is 1.00003; expected: 1."),
         ([float("nan"), 1.0], [0.0, 1.0], "has nan in it"),
         ([True, False], [True, True], "1 of 2 entries differ"),
         (4, 3, "It is 1 too large."),
@@ -530,6 +536,40 @@ def test_a_right_answer_in_float32_is_right():
         return beta / len(scores) * (a - oracle)
 
     assert check.ex_6_1.judge(pull), repr(check.ex_6_1.judge(pull))
+
+
+@given(
+    st.floats(1.01, 1e3).filter(lambda x: min(x % 1, 1 - x % 1) > 0.1),
+    st.floats(2e-5, 5e-5),
+    st.sampled_from((torch.tensor, np.float32, lambda x: torch.tensor(x).item(), Fraction)),
+)
+def test_float32_may_lose_a_digit_that_float64_may_not(right: float, off: float, kind: Any):
+    """Wherever the number stands; kept as a Python number it is still known by its digits."""
+    near = right * (1 + off)
+    # By chance it might have as few digits as a number that was rounded, or that float32 holds.
+    assume(float(np.float16(near)) != float(np.float32(near)) != near)
+    for number, told in ((kind(near), kind is not Fraction), (near, False)):
+        assert alike(number, right) == told
+        assert alike([1.0, number], (1.0, right)) == told
+        assert alike({"x": number}, {"x": right}) == told
+        assert not alike(number, right, rtol=1e-6)
+        with pytest.raises(Wrong) as caught:
+            expect([number, 1.0], [right, 2.0])
+        assert caught.value.note.startswith(f"At [{int(told)}]")
+
+
+@given(st.floats(-1e6, 1e6).filter(lambda x: abs(x) > 0.01), st.floats(-9e-4, 9e-4))
+def test_no_answer_is_once_what_is_expected(right: float, off: float):
+    got = right * (1 + off)
+    if alike(got, right, atol=0.0):
+        return
+    with pytest.raises(Wrong) as caught:
+        expect(got, right, atol=0.0)
+    said = caught.value.note
+    assert " 1 times" not in said and (said or show(got) != show(right))
+    if said and " times " not in said:
+        found, _, expected = said.removeprefix("It is ").removesuffix(".").partition("; expected: ")
+        assert found != expected and expected
 
 
 def test_a_condition_that_is_no_equality():

@@ -22,6 +22,10 @@ from grokkit.classroom.checks.slips import Named, slip
 RTOL, ATOL = 1e-5, 1e-7
 """How far an answer may be off, relative and absolute: float32 passes, a slip does not."""
 
+SINGLE_RTOL = 1e-4
+"""How far a number that was computed in float32 may be off, relative to the right one, where
+:data:`RTOL` is all that a check says: of log(1 - 0.001) float32 keeps four digits."""
+
 SIZE_TOL = 1e-6
 """How far it may be off in any case, relative to the largest number that is involved.
 
@@ -155,7 +159,7 @@ def alike(got: Any, want: Any, rtol: float = RTOL, atol: float = ATOL) -> bool:
         )
     a, b = as_array(got), as_array(want)
     if a is not None and b is not None:
-        return a.shape == b.shape and np.allclose(a, b, rtol, atol, equal_nan=True)
+        return a.shape == b.shape and bool(_close(a, b, rtol, atol).all())
     if isinstance(want, tuple | list):
         return (
             isinstance(got, tuple | list)
@@ -166,6 +170,25 @@ def alike(got: Any, want: Any, rtol: float = RTOL, atol: float = ATOL) -> bool:
         return False
     same = got == want
     return same if isinstance(same, bool) else False
+
+
+def _close(a: np.ndarray, b: np.ndarray, rtol: float, atol: float) -> np.ndarray:
+    """Which entries are the same to within a tolerance; nan is the same as nan."""
+    allowed = np.where(_single(a), SINGLE_RTOL, rtol) if rtol == RTOL else rtol
+    return np.asarray(np.isclose(a, b, allowed, atol, equal_nan=True))
+
+
+def _single(array: np.ndarray) -> np.ndarray:
+    """Which entries have all the digits of float32 and no more, whatever their type is now.
+
+    A number that was computed in float64 has more, and one that was rounded by hand, such as 516
+    or 0.516, has fewer or more: both are held to the sharper tolerance.
+    """
+    if array.dtype.kind not in "fc":
+        return np.zeros(array.shape, dtype=bool)
+    with np.errstate(over="ignore"):
+        single, half = array.astype(np.complex64), array.real.astype(np.float16)
+    return np.asarray((single == array) & (half != array.real) & (array != np.round(array)))
 
 
 def as_array(value: Any) -> np.ndarray | None:
@@ -405,10 +428,23 @@ def _difference(got: Any, want: Any, atol: float) -> str:
     if a.dtype.kind in "fc" and b.dtype.kind in "fc" and np.isfinite([a, b]).all() and np.any(b):
         factor = (a * b).sum() / (b * b).sum()
         if not np.isclose(factor, 0) and np.allclose(a, factor * b, RTOL, atol):
-            times = f"The answer is {np.real_if_close(factor):.4g} times what is expected."
-            return "The sign is the other way round." if np.isclose(factor, -1) else times
+            times = f"{np.real_if_close(factor):.4g}"
+            if times == "-1":
+                return "The sign is the other way round."
+            if times != "1":
+                return f"The answer is {times} times what is expected."
     if a.size > 1:
-        at = tuple(map(int, np.argwhere(~np.isclose(a, b, RTOL, atol, equal_nan=True))[0]))
-        where = ", ".join(map(str, at))
-        return f"At [{where}] it is {a[at]:.4g}; expected: {b[at]:.4g}."
+        at = tuple(map(int, np.argwhere(~_close(a, b, RTOL, atol))[0]))
+        where = f"At [{', '.join(map(str, at))}] it"
+    else:
+        at, where = (0,) * a.ndim, "It"
+    found, expected = _told_apart(a[at], b[at])
+    if a.size > 1 or len(found) > len(f"{a[at]:.4g}"):
+        return f"{where} is {found}; expected: {expected}."
     return ""
+
+
+def _told_apart(a: Any, b: Any) -> tuple[str, str]:
+    """Two numbers, with four digits or as many as it takes to tell them apart."""
+    pairs = ((f"{a:.{n}g}", f"{b:.{n}g}") for n in range(4, 18))
+    return next((pair for pair in pairs if pair[0] != pair[1]), (str(a), str(b)))
