@@ -282,20 +282,31 @@ def turns(given, matrix, eta, w, longest):
     steps = list(given) if isinstance(given, tuple | list | torch.Tensor) else []
     require(0 < len(steps) <= 100_000, "A list of steps is asked for, 100,000 at most.", len(steps))
     now = start = matrix.double()
+    angles = list[float]()
     for number, step in enumerate(steps, 1):
         update = as_tensor(step, matrix.shape, f"Step {number} has not the shape of W.")
         length, most = update.norm(), longest * (1 + 1e-4)
         cause = f"Step {number} is longer than B. Turn by less in each step, and take more steps."
         require(length <= most, cause, length, f"{longest:.4g} or less")
-        now = (1 - eta * w) * now - eta * update
+        before, now = now, (1 - eta * w) * now - eta * update
         ratio = now.norm() / start.norm()
         cause = "Besides turning, a step has to give back what decay takes, eta w |W|."
         if ratio > 1:
+            cause = "A part of U across W makes it longer, too: along W give back a little less."
+        if ratio > 1 and number > 1:
             cause = "Each step must be at a right angle to where W is *then*, not at first."
         cause = f"Step {number} changes the norm. {cause}"
         require(abs(ratio - 1) < 1e-3, cause, ratio, "a ratio of 1")
+        angles.append(float((now / now.norm() - before / before.norm()).norm()))
     cosine = (now * start).sum() / (now.norm() * start.norm())
     cause = "The norm is held, but W is not yet at a right angle to where it was. Go on turning."
+    if max(angles) < 1e-6:
+        cause = "The norm is held, but no step turns W: for that U needs a part across W."
+    elif angles[-1] < 0.1 * max(angles):
+        cause = (
+            "The norm is held, but the last steps hardly turn W. Do they head for a fixed "
+            "direction? W stalls there: take one that is at a right angle to W as it is *then*."
+        )
     require(cosine <= 1e-3, cause, cosine, "a cosine of 0 or less between the last W and the first")
 
 

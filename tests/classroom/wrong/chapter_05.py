@@ -44,6 +44,36 @@ def argmax(norms, r_max):
     return int((np.array(norms) <= r_max).argmax())
 
 
+def turned(across, longer=1.0, count=400, angle=0.03):
+    """Steps to where W is after a turn by an angle (at most), towards what `across` gives."""
+
+    def answer(W, eta, w, longest):
+        now = W.double()
+        size, steps = now.norm(), []
+        other = torch.ones_like(now)
+        other[0, 0] = -2.0
+        side = other - (other * now).sum() / size**2 * now
+        fixed = now + 0.7 * size * side / side.norm()
+        most = min(angle, 0.5 * eta * (longest / size - w))
+        for _ in range(count):
+            way = across(now, side, fixed)
+            new = now + most * way * size / max(float(way.norm()), size)
+            new *= longer * size / new.norm()
+            steps.append(((1 - eta * w) * now - new) / eta)
+            now = new
+        return steps
+
+    return answer
+
+
+def on_first_side(W, eta, w, longest):
+    """Each step is the first one: outward along the first W, and across that."""
+    side = torch.ones_like(W.double())
+    side[0, 0] = -2.0
+    side -= (side * W).sum() / W.norm() ** 2 * W
+    return [-w * W.double() - 1e-2 * w * W.norm() * side / side.norm()] * 100_000
+
+
 VARIANTS = {
     "ex_5_2": [
         Variant("makes nan", hold(joint)),
@@ -56,6 +86,14 @@ VARIANTS = {
         Variant("longer than it has to be", lambda W, eta, w: -10 * W),
         Variant("the shape of W", lambda W, eta, w: -1.05 * w * W.norm()),
         Variant("the step is too short", lambda W, eta, w: -0.99 * w * W),
+    ],
+    "ex_5_5": [
+        Variant("step 1 changes the norm. a part of U across W", turned(lambda *a: a[1], 1.002)),
+        Variant("step 1 changes the norm. besides turning", turned(lambda *a: a[1], 0.99)),
+        Variant("is *then*, not at first", on_first_side),
+        Variant("go on turning", turned(lambda *a: a[1], count=1)),
+        Variant("no step turns W", turned(lambda *a: 0.0 * a[0])),
+        Variant("a fixed direction? W stalls", turned(lambda now, _, fixed: fixed - now)),
     ],
     "ex_5_4": [
         Variant("for ever", predict(guard=False), first),
