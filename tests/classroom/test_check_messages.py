@@ -581,6 +581,9 @@ def test_a_condition_that_is_no_equality():
         "more than 1",
         "Too small.",
     )
+    with pytest.raises(Wrong, match="Too small") as caught:  # no answer, but computed from it
+        require(False, "Too small.", torch.tensor(8.2144), "9 or more", what="the norm of U")
+    assert (caught.value.got, caught.value.want) == ("the norm of U: 8.214", "9 or more")
 
 
 LIKE = {"a": torch.ones(2, 3), "b": torch.ones(2)}

@@ -86,12 +86,14 @@ def meets(given, gamma, xi):
     asked = "Five things are asked for: two shares, two values [embed], the centroid [embed]."
     share, other, value, new, m = parts(given, [(), (), shape, shape, shape], asked)
     for one in (share, other):
-        require(one < 1, "A share must leave something for the others: below 1.", one)
+        require(
+            one < 1, "A share must leave something for the others: below 1.", one, what="a share"
+        )
         cause = "A share is below gamma: B_gamma is broken."
-        require(one >= gamma * (1 - 1e-6), cause, one, f"{gamma:g} or more")
+        require(one >= gamma * (1 - 1e-6), cause, one, f"{gamma:g} or more", "a share")
     apart, size = np.linalg.norm(value - new), max(np.abs([value, new, m]).max(), 1e-30)
     cause = "The values are closer than the separation xi: the condition is not met."
-    require(apart >= xi * (1 - 1e-6) - 1e-6 * size, cause, apart, f"{xi:g} or more")
+    require(apart >= xi * (1 - 1e-6) - 1e-6 * size, cause, apart, f"{xi:g} or more", "|v - v'|")
     # Float32 may round; a gap as large as the bound itself it may not hide.
     rounding = min(1e-5 * share * np.linalg.norm(value - m) + 2e-6 * size, 0.01 * gamma * xi)
     gap = np.asarray(theory.pooled_difference(float(share), float(other), value, new, m))
@@ -102,7 +104,7 @@ def meets(given, gamma, xi):
         cause = "The shares are the wrong way round: the longer v - m needs the smaller one."
     elif np.allclose(share * value, other * new, rtol=1e-5):
         cause = "The values are measured from 0; (14) measures them from the centroid m."
-    require(np.linalg.norm(gap) <= rounding, cause, gap, "h - h' = 0")
+    require(np.linalg.norm(gap) <= rounding, cause, gap, "0", "h - h'")
 
 
 ex_3_2 = Exercise.of(

@@ -60,7 +60,7 @@ ex_5_1 = Exercise.of(
         least={"A number of steps is not negative.": None},
     )
     | {
-        "This is (5); pure decay takes half of it.": any_of(
+        "This is (5); pure decay takes about half of it. Exactly: with log(1 - a).": any_of(
             claimed, lambda *given: math.ceil(claimed(*given))
         ),
         "log(1 - a) is not -a: the norm is multiplied with 1 - a at each step.": any_of(
@@ -79,7 +79,7 @@ ex_5_1 = Exercise.of(
         "Take logarithms of (1 - a)^t * norm0 <= r_max, and mind that log(1 - a) is negative.",
         "`math.ceil` rounds up: a step that is needed in part is needed.",
     ),
-    afterword="It is half of (5): how can (5) be a least wait?",
+    afterword="It is about half of (5): how can (5) be a least wait?",
 )
 
 # --- 5.2 hold a norm ----------------------------------------------------------------------
@@ -164,7 +164,7 @@ def grows(given, matrix, eta, w):
     require(after > before, cause, update, f"a norm above {before:.6g}; it is {after:.6g}")
     cause = "The step is longer than it has to be: a little more than w |W| is enough, for any W."
     most = 1.1 * least
-    require(length <= most * (1 + 1e-6), cause, length, f"a norm of {most:.4g} or less")
+    require(length <= most * (1 + 1e-6), cause, length, f"{most:.4g} or less", "the norm of U")
 
 
 ex_5_3 = Exercise.of(
@@ -209,7 +209,7 @@ ex_5_4 = Exercise(
         "predict",
         right=prediction,
         cases={
-            "without steps, all that is left is decay, and (5) is twice too much": Ask(
+            "without steps, all that is left is decay, and (5) is about twice as much": Ask(
                 (8.0, 4.0, 0.2, 0.5, 0.0),
                 "With B = 0 earliest and latest are the same, log(r_max / norm0) / log(1 - a).",
             ),
@@ -280,14 +280,17 @@ ex_5_4 = Exercise(
 def turns(given, matrix, eta, w, longest):
     """Whether the steps hold the norm and turn the weights by a right angle."""
     steps = list(given) if isinstance(given, tuple | list | torch.Tensor) else []
-    require(0 < len(steps) <= 100_000, "A list of steps is asked for, 100,000 at most.", len(steps))
+    asked = "A list of steps is asked for, 100,000 at most."
+    require(0 < len(steps) <= 100_000, asked, len(steps), what="the number of steps")
     now = start = matrix.double()
     angles = list[float]()
     for number, step in enumerate(steps, 1):
         update = as_tensor(step, matrix.shape, f"Step {number} has not the shape of W.")
         length, most = update.norm(), longest * (1 + 1e-4)
         cause = f"Step {number} is longer than B. Turn by less in each step, and take more steps."
-        require(length <= most, cause, length, f"{longest:.4g} or less")
+        require(
+            length <= most, cause, length, f"{longest:.4g} or less", f"the norm of step {number}"
+        )
         before, now = now, (1 - eta * w) * now - eta * update
         ratio = now.norm() / start.norm()
         cause = "Besides turning, a step has to give back what decay takes, eta w |W|."
@@ -296,7 +299,8 @@ def turns(given, matrix, eta, w, longest):
         if ratio > 1 and number > 1:
             cause = "Each step must be at a right angle to where W is *then*, not at first."
         cause = f"Step {number} changes the norm. {cause}"
-        require(abs(ratio - 1) < 1e-3, cause, ratio, "a ratio of 1")
+        what = f"the norm after step {number} / the norm at first"
+        require(abs(ratio - 1) < 1e-3, cause, ratio, "1", what)
         angles.append(float((now / now.norm() - before / before.norm()).norm()))
     cosine = (now * start).sum() / (now.norm() * start.norm())
     cause = "The norm is held, but W is not yet at a right angle to where it was. Go on turning."
@@ -307,7 +311,8 @@ def turns(given, matrix, eta, w, longest):
             "The norm is held, but the last steps hardly turn W. Do they head for a fixed "
             "direction? W stalls there: take one that is at a right angle to W as it is *then*."
         )
-    require(cosine <= 1e-3, cause, cosine, "a cosine of 0 or less between the last W and the first")
+    what = "the cosine of the angle between the last W and the first"
+    require(cosine <= 1e-3, cause, cosine, "0 or less", what)
 
 
 def to_turn(d, shape, eta, w, more):

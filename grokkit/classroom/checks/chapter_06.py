@@ -93,7 +93,10 @@ def has_no_trace(given, gradients, step):
         sizes = (part.abs().flatten().sort().values for part in (one, true))
         cosine = (one * true).sum() / (one.norm() * true.norm())
         cause = "It has the gradient's direction or its entries. Take nothing but the norm from it."
-        require(abs(cosine) < 0.3 and not torch.allclose(*sizes, rtol=1e-3), cause, cosine)
+        what = "the cosine of the angle between it and the gradient"
+        require(
+            abs(cosine) < 0.3 and not torch.allclose(*sizes, rtol=1e-3), cause, cosine, what=what
+        )
         require(2 < kurtosis < 5, "These numbers are not Gaussian: draw them with torch.randn.")
 
 
@@ -107,7 +110,8 @@ def turns_half(given, gradients, seed):
     cause = "Draw one sign for every entry (not for a whole row), +1 and -1 with the same chance."
     for name, one in tensors(given, gradients).items():
         turned = (one.sign() != gradients[name].sign()).double()
-        require(0.35 < turned.mean() < 0.65, cause, turned.mean(), "a share of one half turned")
+        what = "the share of entries that are turned"
+        require(0.35 < turned.mean() < 0.65, cause, turned.mean(), "about one half", what)
         require(max(turned.mean(dim=0).std(), turned.mean(dim=1).std()) < 0.35, cause)
 
 
@@ -321,9 +325,10 @@ def is_blind(given, pull):
     cause = "Each row is to be as long as that of the pull, and 0 where that is 0."
     expect(made.norm(dim=1), length, cause=cause, atol=small)
     cause = "A row does not sum to 0. Take the mean off first, then what lies along the pull."
-    require(total.abs().max() <= small, cause, total, "sums of 0")
+    require(total.abs().max() <= small, cause, total, "0 in each", "the sums of the rows")
     cause = "It has something of the pull's direction: take off what lies along the pull."
-    require((along.abs() <= 1e-4 * length**2).all(), cause, along, "a product of 0 in each example")
+    what = "the product of each row with that of the pull"
+    require((along.abs() <= 1e-4 * length**2).all(), cause, along, "0 in each", what)
 
 
 ex_6_5 = Exercise.of(

@@ -126,10 +126,16 @@ def cancel(given, shares, separation):
     v, new = (torch.as_tensor(one).double() for one in arrays)
     far = (v - new).norm(dim=1)
     close = "A head's two values are closer than xi; that with the largest share counts, too."
-    require((far >= separation * (1 - 1e-5)).all(), close, far, f"{separation} or more")
+    require(
+        (far >= separation * (1 - 1e-5)).all(),
+        close,
+        far,
+        f"{separation} or more",
+        "|v - v'| of each head",
+    )
     gap = shares.double() @ (v - new)
     cause = "The sum over heads of share times change is to be 0, for any number of heads."
-    require(gap.norm() < 1e-4 * min(far.max(), separation), cause, gap, "h - h' = 0")
+    require(gap.norm() < 1e-4 * min(far.max(), separation), cause, gap, "0", "h - h'")
 
 
 ex_8_3 = Exercise.of(

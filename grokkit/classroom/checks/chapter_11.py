@@ -279,7 +279,13 @@ def is_furthest(given, heads, spread, length):
     require(np.abs(even).max() < 1e-6, asked, given)
     asked = "The map is not as far from the heads as it can be: two heads look at one position."
     found, most = entropy(attention.mean(axis=0)), room(attention)[1]
-    require(np.isclose(found, most, atol=1e-6), asked, found, f"{most:.4g} nats")
+    require(
+        np.isclose(found, most, atol=1e-6),
+        asked,
+        found,
+        f"{most:.4g} nats",
+        "the entropy of the map",
+    )
 
 
 ex_11_5 = Exercise(

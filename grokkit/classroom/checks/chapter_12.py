@@ -172,9 +172,9 @@ def is_low(given, p, at_most):
     steps, size = all_steps(made), med(made, 1)
     cause = f"Step {1 + int(steps.argmin())} has a relative MED of {steps.min():.2f}: an order. "
     cause += "Take an embedding in which all numbers are about equally far from each other."
-    require(steps.min() >= 0.8, cause, steps, "0.8 or more at every step")
+    require(steps.min() >= 0.8, cause, steps, "0.8 or more at every step", "relative MED")
     cause = "MED is too large. There is nothing to be arranged: make the embedding smaller."
-    require(size <= at_most * (1 + 1e-6), cause, size, f"{at_most:g} or less")
+    require(size <= at_most * (1 + 1e-6), cause, size, f"{at_most:g} or less", "MED")
 
 
 def is_even_and_high(given, p):
@@ -286,10 +286,16 @@ def is_nearer_without_order(given, embedding):
     made, others = as_embedding(given, len(embedding)), torch.eye(len(embedding)) == 0
     order = "An order is left, as it is in anything made smaller. When are all steps at 1?"
     steps = all_steps(made)
-    require((steps - 1).abs().max() < 0.01, order, steps, "1 at every step")
+    require(
+        (steps - 1).abs().max() < 0.01,
+        order,
+        steps,
+        "1 at every step",
+        "relative MED by step",
+    )
     far = "Two numbers are no nearer than before. The nearest two say how small it must be."
     ratio = (apart(made) / apart(embedding.double()))[others].max()
-    require(ratio < 1, far, ratio, "every distance below what it was")
+    require(ratio < 1, far, ratio, "below 1", "the largest ratio of a distance to what it was")
 
 
 ex_12_5 = Exercise.of(

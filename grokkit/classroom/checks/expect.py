@@ -133,7 +133,7 @@ def expect(
     raise Wrong(show(got), show(want), said or cause, _difference(got, want, atol))
 
 
-def require(condition: Any, cause: str, got: Any = None, want: str = "") -> None:
+def require(condition: Any, cause: str, got: Any = None, want: str = "", what: str = "") -> None:
     """Ask for something that is no equality, such as an answer on one side of a bound.
 
     Args:
@@ -141,12 +141,14 @@ def require(condition: Any, cause: str, got: Any = None, want: str = "") -> None
         cause: the likely cause if it is not.
         got: what to show of the answer; None for nothing.
         want: what was asked for, in words.
+        what: what ``got`` is, in words, where it is not the answer but computed from it.
 
     Raises:
         Wrong: the condition is false.
     """
     if not bool(condition):
-        raise Wrong("" if got is None else show(got), want, cause)
+        shown = "" if got is None else show(got)
+        raise Wrong(f"{what}: {shown}" if what and shown else shown, want, cause)
 
 
 def alike(got: Any, want: Any, rtol: float = RTOL, atol: float = ATOL) -> bool:
@@ -439,7 +441,7 @@ def _difference(got: Any, want: Any, atol: float) -> str:
     else:
         at, where = (0,) * a.ndim, "It"
     found, expected = _told_apart(a[at], b[at])
-    if a.size > 1 or len(found) > len(f"{a[at]:.4g}"):
+    if a.size > 1 or found != f"{a[at]:.4g}":
         return f"{where} is {found}; expected: {expected}."
     return ""
 

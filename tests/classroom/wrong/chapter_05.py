@@ -71,7 +71,7 @@ def on_first_side(W, eta, w, longest):
     side = torch.ones_like(W.double())
     side[0, 0] = -2.0
     side -= (side * W).sum() / W.norm() ** 2 * W
-    return [-w * W.double() - 1e-2 * w * W.norm() * side / side.norm()] * 100_000
+    return [-w * W.double() - 0.3 * w * W.norm() * side / side.norm()] * 100_000
 
 
 VARIANTS = {
