@@ -94,6 +94,10 @@ def test_raised_shows_the_learners_frames_and_no_others(exercise: Exercise):
     assert [line.split("in ")[-1] for line in lines if "line " in line] == ["answer", "helper"]
     assert "return torch.tensor(row) @ torch.ones(7)" in result.traceback
     assert lines[-1].startswith("RuntimeError")
+    # In one line, as the page that a teacher hands back has it, the innermost is told.
+    line = helper.__code__.co_firstlineno + 1
+    own = f"in helper, line {line}: return torch.tensor(row) @ torch.ones(7) | RuntimeError: "
+    assert own in result.line()
     assert result.inputs == [("row", "[1, 2, 5]")]
 
 

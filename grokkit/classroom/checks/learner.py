@@ -139,6 +139,17 @@ def of_learner(error: BaseException) -> LearnerError:
     return LearnerError("\n".join([*lines, last]), attempted)
 
 
+def where(error: BaseException) -> str:
+    """The learner's own line that an error came from, with its place; empty if there is none."""
+    if isinstance(error, SyntaxError):
+        return f"line {error.lineno}: {error.text.strip()}" if error.text else ""
+    frames = own_frames(error.__traceback__)
+    if not frames:
+        return ""
+    name = "" if frames[-1].name == "<module>" else f"in {frames[-1].name}, "
+    return f"{name}line {frames[-1].lineno}: {frames[-1].line}"
+
+
 def own_frames(trace: TracebackType | None) -> list[traceback.FrameSummary]:
     """The frames of a traceback that are neither grokkit's, nor Python's, nor a library's."""
     return [frame for frame in traceback.extract_tb(trace) if is_own(frame.filename)]

@@ -12,6 +12,7 @@ outcome            what is said
 
 import html
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -22,6 +23,8 @@ Outcome = Literal["not attempted", "wrong", "raised", "correct"]
 
 COLORS = {"not attempted": "#666666", "wrong": "#B34A00", "raised": "#B34A00", "correct": "#00785A"}
 """The colour of each outcome's box; on white each has a contrast of 5 or more."""
+
+_FRAME = re.compile(r"^(|\S.*, )line (\d+), in (.+)$")
 
 MODES = ("show", "raise", "grade")
 
@@ -107,8 +110,7 @@ class Result:
     def line(self) -> str:
         """All of it in one line, for an exception."""
         parts = [f"{name}: {text}" for name, text in self.rows() if name != "traceback"]
-        if self.traceback:
-            parts.append(self.traceback.splitlines()[-1])
+        parts += _innermost(self.traceback)
         return " | ".join(" ".join(part.split()) for part in [f"{self.headline}", *parts])
 
     def __repr__(self) -> str:
@@ -138,6 +140,18 @@ class Result:
             f"<b style='color:{color}'>Exercise {number}: {html.escape(self.headline)}</b>"
             f"<table>{rows}</table></div>"
         )
+
+
+def _innermost(text: str) -> list[str]:
+    """The learner's last line in a traceback of theirs, and the error: a line each."""
+    lines = text.splitlines()
+    frames = [at for at, line in enumerate(lines) if _FRAME.match(line)]
+    if not frames or frames[-1] + 1 == len(lines):
+        return lines[-1:]
+    where = _FRAME.sub(r"\1in \3, line \2", lines[frames[-1]])
+    code = frames[-1] + 1
+    has_code = lines[code].startswith("    ") and code + 1 < len(lines)
+    return [f"{where}: {lines[code].strip()}" if has_code else where, lines[-1]]
 
 
 class CheckFailed(Exception):

@@ -22,6 +22,7 @@ from typing import Any
 
 import torch
 
+from grokkit.classroom.checks.learner import where
 from grokkit.classroom.grading.peer import Gone, Peer
 from grokkit.classroom.grading.walls import confine, holes
 from grokkit.classroom.grading.withheld import Absent
@@ -98,7 +99,8 @@ class Notebook:
                     self._before((number, statement.lineno))
                     self._run(statement, name)
         except (Exception, SystemExit, KeyboardInterrupt) as error:
-            return f"{type(error).__name__}: {error}"[:1000]
+            place = where(error)[:300]
+            return " | ".join(filter(None, [place, f"{type(error).__name__}: {error}"[:1000]]))
         return ""
 
     def get(self, name: Any) -> Any:
