@@ -236,6 +236,7 @@ def test_what_was_not_run_is_listed(graded: list[dict[str, str]]):
     ]
     for what in ("%matplotlib", "%pip", "!nvidia-smi", "google", "seaborn", "!ls", "input("):
         assert what in told
+    assert told.startswith("only these lines were left out: ")
     told = {row["student"]: row["feedback"] for row in graded if row["outcome"] == "not read"}
     assert set(told) == {"script"} and "hand that in" in told["script"]
     assert outcomes(graded, "script") == ["not read"] * len(NAMES)
@@ -270,8 +271,10 @@ def test_why_a_notebook_was_stopped_is_told_and_not_at_length(graded: list[dict[
     assert told["leaves", "ex_1_2"] == "a line of its cell had to be left out"
     assert "`import os; os._exit(0)  # kl_to_oracle`), as it stopped" in told["leaves", ""]
     # On a busy machine the clock may end a loop before its processor time does.
-    too_long = "it (computed for more than 10|did not end within 100) s"
-    assert re.fullmatch(too_long, told["loops when called", "ex_1_2"])
+    too_long = "it (computed for more than 10|did not end within 100) s "
+    too_long += r"\(a loop in it may never end\)"
+    call = r" \| it was called as kl_to_oracle\(a=\[.*\], i=\[.*\]\)"
+    assert re.fullmatch(too_long + call, told["loops when called", "ex_1_2"])
     line = r"line \d+ of code cell 4 \(`while True: pass`\), as it stopped the notebook: "
     assert re.search(line + too_long, told["loops below", ""])
     assert told["no json", "ex_1_1"].startswith("this file is no notebook, or was cut short (JSON")
@@ -620,12 +623,15 @@ def test_what_classes_use_does_no_harm(learner: Notebook, cell: str, skipped: li
     ("cell", "error"),
     [
         ("%%bash\nrm -rf /", ""),
-        ("%%time\n1 / 0", "ZeroDivisionError"),
-        ("1 / 0", "ZeroDivisionError: division by zero"),
-        ("raise SystemExit(1)", "SystemExit: 1"),
-        ("while True: input()", "EOFError: nobody is there to answer"),
-        ("def f(:", "SyntaxError"),
-        ("def f():\n  import nobody\nf()", "ModuleNotFoundError"),
+        ("%%time\n1 / 0", "line 2: 1 / 0 | ZeroDivisionError"),
+        ("1 / 0", "line 1: 1 / 0 | ZeroDivisionError: division by zero"),
+        ("raise SystemExit(1)", "line 1: raise SystemExit(1) | SystemExit: 1"),
+        (
+            "while True: input()",
+            "line 1: while True: input() | EOFError: nobody is there to answer",
+        ),
+        ("y = 1\ndef f(:", "line 2: def f(: | SyntaxError"),
+        ("def f():\n  import nobody\nf()", "in f, line 2: import nobody | ModuleNotFoundError"),
     ],
 )
 def test_a_cell_that_fails_says_so(learner: Notebook, cell: str, error: str):
@@ -1050,6 +1056,15 @@ def test_the_report_keeps_the_rosters_columns_and_its_pages_are_harmless(tmp_pat
     page = next(p for p in (tmp_path / "report" / "feedback").iterdir() if "mal" not in p.name)
     body = page.read_text().split("wrong, 0 of 2")[1].strip("\n")
     assert all(line.startswith("    ") for line in body.splitlines())
+
+
+def test_lines_that_were_left_out_do_not_read_as_if_the_notebook_was():
+    told = "only these lines were left out: !pip install numpy"
+    (ada,) = roster.students(
+        [row("ada", "ex_1_1", 2), row("ada", "", 0, of=0, outcome="skipped", feedback=told)]
+    )
+    assert f"## n: some lines were left out\n\n    {told}" in ada.page()
+    assert "skipped" not in ada.page() and ada.line()[roster.STATUS] == "handed in"
 
 
 def test_a_file_that_was_not_read_is_told_once():

@@ -11,18 +11,22 @@ import os
 import re
 import signal
 import socket
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
 
 from grokkit.classroom.checks import check
 from grokkit.classroom.checks.cells import answers
+from grokkit.classroom.checks.expect import show
 from grokkit.classroom.grading.peer import Gone, Peer
 from grokkit.classroom.grading.walls import bound, enclose
 
 LONGEST_FEEDBACK = 2000
 """Characters."""
+
+LONGEST_CALL = 300
+"""Characters of a call that did not end."""
 
 _RANK = {"correct": 2, "wrong": 1, "raised": 1}
 _CHECK = re.compile(r"^check\.(ex_\d+_\d+)\(", re.MULTILINE)
@@ -133,7 +137,7 @@ def mark(
         at.clear()
         yield {"skipped": peer.ask("skipped")}
     except Gone as gone:
-        yield {"gone": str(gone), **at}
+        yield {"gone": str(gone), **at, "call": _call(*peer.calling)}
 
 
 def _marked(
@@ -155,6 +159,12 @@ def _marked(
         return _entry(name, "raised", f"the check ended with {type(error).__name__}: {error}")
     told = result.outcome in ("wrong", "raised")
     return _entry(name, result.outcome, result.line() if told else "")
+
+
+def _call(name: str, inputs: Sequence[tuple[str, Any]]) -> str:
+    """A call as the student would write it, cut to a line; empty if there is none."""
+    given = ", ".join(f"{key}={' '.join(show(value).split())}" for key, value in inputs)
+    return f"{name}({given})"[:LONGEST_CALL] if name else ""
 
 
 def _entry(name: str, outcome: str, feedback: str) -> Mapping[str, Any]:

@@ -15,7 +15,7 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-from grokkit.classroom.checks.learner import CHANGED, LearnerError, called, of_learner
+from grokkit.classroom.checks.learner import CHANGED, LearnerError, called, named, of_learner
 from grokkit.classroom.grading.codec import decode, encode
 
 LARGEST_FRAME = 32 * 2**20
@@ -43,12 +43,16 @@ class Peer:
     Args:
         connection: the socket.
         handlers: what the other side may ask for besides the functions handed to it.
+
+    Attributes:
+        calling: the function of the other side that is at work, and what it was given by name.
     """
 
     def __init__(self, connection: socket.socket, handlers: dict[str, Handler]) -> None:
         self._connection = connection
         self._handlers = {**handlers, "call": self._called}
         self._functions: list[Callable[..., Any]] = []
+        self.calling: tuple[str, list[tuple[str, Any]]] = "", []
 
     def handle(self, action: str, handler: Handler) -> None:
         """Let the other side ask for something more."""
@@ -111,7 +115,9 @@ class Peer:
 
     def _stand_in(self, number: int, name: str, parameters: list[str]) -> Callable[..., Any]:
         def function(*args: Any, **kwargs: Any) -> Any:
+            self.calling = name, named(function, args, kwargs)
             answer = self.ask("call", (number, args, kwargs))
+            self.calling = "", []
             if type(answer) is not tuple or len(answer) != 2 or type(answer[1]) is not list:
                 raise Gone("no answer of a function")
             # What it did to its arguments over there cannot be seen here.

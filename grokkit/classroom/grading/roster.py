@@ -123,7 +123,8 @@ class Student:
                 points = f", {sum(r.points for r in rows):g} of {sum(r.of for r in rows):g}"
             else:
                 what = _as_text(row.notebook)
-            text.append(f"## {what}: {row.outcome}{points}")
+            outcome = "some lines were left out" if row.outcome == "skipped" else row.outcome
+            text.append(f"## {what}: {outcome}{points}")
             if row.exercise and len(self._files(row.exercise)) > 1:
                 text.append(f"This is about the file {_as_text(row.notebook)}.")
             # As a block of code: it may hold anything that a student's code printed.

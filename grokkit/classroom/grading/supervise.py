@@ -33,6 +33,7 @@ MOST_RUNS = 8
 FAILED = "the check itself failed: "
 """How the feedback of a notebook begins whose judge did not come to its end."""
 
+_LOOP = " (a loop in it may never end)"
 _RANK = ("stopped", "not attempted", "raised", "wrong", "correct")
 _OUTCOMES = ("correct", "wrong", "raised", "not attempted", "stopped", "unreadable", "skipped")
 _WAYS_ON = (
@@ -112,7 +113,8 @@ class Sandbox:
                 break
             why = why or gone["gone"]
             if "exercise" in gone:
-                marks[gone["exercise"]] = Mark(gone["exercise"], "stopped", why)
+                called = f" | it was called as {gone['call']}" if gone.get("call") else ""
+                marks[gone["exercise"]] = Mark(gone["exercise"], "stopped", why + called)
             elif "statement" in gone:
                 left_out.append((gone["cell"], gone["statement"]))
                 not_run[f"{_place(gone)}, as it stopped the notebook: {why}"] = None
@@ -124,7 +126,7 @@ class Sandbox:
         found = [
             marks.get(name, Mark(name, "stopped", why or "nothing came back")) for name in checks
         ]
-        told = "not run: " + "; ".join(not_run)
+        told = "only these lines were left out: " + "; ".join(not_run)
         return found + [Mark("", "skipped", told)] * bool(not_run)
 
     def _run(self, notebook: bytes, orders: Mapping[str, Any]) -> tuple[list[dict[str, Any]], str]:
@@ -151,7 +153,7 @@ class Sandbox:
             _end(student)
         lines = [json.loads(line) for line in text.splitlines()]
         if late:
-            return lines, f"it did not end within {self.limits.patience} s"
+            return lines, f"it did not end within {self.limits.patience} s{_LOOP}"
         last = lines[-1] if lines else {}
         if "done" not in last:
             return lines, FAILED + (last.get("failed") or judge.problem())
@@ -220,7 +222,7 @@ class Sandbox:
         if number == signal.SIGKILL or code == 0:
             return "its process ended by itself" if code == 0 else ""
         if number == signal.SIGXCPU:
-            return f"it computed for more than {self.limits.seconds} s"
+            return f"it computed for more than {self.limits.seconds} s{_LOOP}"
         known = number in set(signal.Signals)
         how = signal.Signals(number).name if known else f"exit code {code}"
         return f"its process ended by itself, with {how}"
