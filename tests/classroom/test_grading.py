@@ -278,6 +278,7 @@ def test_why_a_notebook_was_stopped_is_told_and_not_at_length(graded: list[dict[
     line = r"line \d+ of code cell 4 \(`while True: pass`\), as it stopped the notebook: "
     assert re.search(line + too_long, told["loops below", ""])
     assert told["no json", "ex_1_1"].startswith("this file is no notebook, or was cut short (JSON")
+    assert told["no json", "ex_1_1"].endswith("; save the notebook and hand it in again")
     assert told["huge", "ex_1_1"].startswith("this file is not read: 1,099,511,627,776 bytes")
     assert max(map(len, told.values())) <= LONGEST_FEEDBACK
 
@@ -1072,6 +1073,11 @@ def test_a_file_that_was_not_read_is_told_once():
     (ada,) = roster.students([*cut, row("ada", "ex_2_1", 0, outcome="stopped", feedback="left")])
     page = ada.page()
     assert "## Exercises 1.1, 1.2: unreadable, 0 of 4\n\n    cut short\n\n## Exercise 2.1" in page
+
+
+def test_without_clean_exercises_the_refusal_names_the_option(tmp_path: Path):
+    with pytest.raises(SettingError, match="give it with --exercises FOLDER"):
+        sheets(tmp_path)
 
 
 def test_a_file_that_is_no_roster_is_refused(tmp_path: Path):

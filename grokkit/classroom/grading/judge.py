@@ -99,6 +99,7 @@ def mark(
         cells = code_cells(notebook)
     except Exception as error:  # not JSON, not a notebook, no text: the file is the student's
         why = f"this file is no notebook, or was cut short ({type(error).__name__}: {error})"
+        why += "; save the notebook and hand it in again"
         yield from (_entry(name, "unreadable", why) for name in checks)
         return
     outcomes = dict.fromkeys(checks, "")

@@ -141,7 +141,8 @@ def sheets(folder: Path) -> dict[str, Sheet]:
         )
     if not found:
         allowed = (
-            "the folder of the clean exercise notebooks, in the checkout or in what was handed out"
+            "the folder of the clean exercise notebooks, of the checkout or of the handout; "
+            "give it with --exercises FOLDER"
         )
         refuse("exercises", str(folder), allowed)
     return found
