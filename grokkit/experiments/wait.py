@@ -232,6 +232,10 @@ AGAIN_ROW = Row(
     setup=again,
     seeds=AGAIN,
     also_kept=found,
+    variables=(
+        *("train_loss", "train_accuracy", "test_loss", "test_accuracy", "unmirrored_accuracy"),
+        *("informative_mass", "min_informative_mass", "kl", "mlp_norm"),
+    ),
     shares_recording_of=("headlines", "structure"),
     claims=(
         Claim(
