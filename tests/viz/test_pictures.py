@@ -230,10 +230,11 @@ def test_on_one_scale_every_signal_goes_from_0_to_1_and_is_marked_half_way(stage
 
 def test_the_legend_shows_the_mark_of_each_signal_and_names_its_account(staged_runs):
     legend = signals_of_a_run(staged_runs.isel(run=0)).axes[1].get_legend()
+    assert legend is not None
     shown = {text.get_text().partition(" (")[0]: text.get_text() for text in legend.get_texts()}
     assert list(shown) == list(SIGNALS)
     assert shown["alpha"] == "alpha (features)" and shown["norm"] == "norm"
-    marks = [str(handle.get_marker()) for handle in legend.legend_handles]
+    marks = [str(handle.get_marker()) for handle in legend.legend_handles if handle]
     assert marks == [look["marker"] for look in SIGNAL_LOOKS.values()]
 
 
