@@ -57,7 +57,8 @@ for one in belief:
 # $$\Bigl|\frac{\partial L}{\partial \ell_j}\Bigr| \;\le\; C\,\sqrt2\,L\quad\text{(ours, smaller if $L < 1$)},
 #   \qquad \le\; C\sqrt{2L}\quad\text{(the paper, Lemma 5.1)}$$
 #
-# Both are true, and both only say how large the gradient *may* be. How large is it?
+# Both are true, and both only say how large the gradient *may* be. How large is it? (The paper reads the root as how
+# the gradient *does* fall; that reading can be refuted, the bound cannot.)
 #
 # ## 2. The gradient, measured
 #

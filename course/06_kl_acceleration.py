@@ -149,9 +149,9 @@ print(beside("06 learning to add at 0.1 over 3", my_adding_factor, round(adding,
 print(f"{fill(one.claim.says, 90)}\n    -> {one.label}")
 
 # %% [markdown]
-# Look at the green parts: from bar to bar they shrink, nearly to nothing. Then look at the hatched parts: they
-# stay. In the lowest bar attention is *frozen* at the oracle. It has nothing to search, and takes about as long
-# as with β = 1.
+# Look at the green parts: from bar to bar they shrink, nearly to nothing. Then look at the hatched parts: they stay.
+# (With β = 3 the search ends at the first record or two, so its factor says little more than "many times".) In the
+# lowest bar attention is *frozen* at the oracle. It has nothing to search, and takes about as long as with β = 1.
 #
 # So "entirely" is wrong. **The prior removes the search, and learning to add remains.** (This rests on our "right":
 # half of the oracle's share. With three quarters it is not shown: [FINDINGS.md](../FINDINGS.md).)
@@ -199,9 +199,10 @@ for name in ("baseline", "KL 1", "noise on all", "shuffled on all"):
 beside("06 seeds that noise brings to 95 %", my_noise_count, count, "of 5")
 
 # %% [markdown]
-# With either control no network comes to 95 %. Without any prior (*baseline*) all five do. So noise makes it
-# worse: **the prior helps by what it says.** At p 113 it is the same. (Our claim at p 43, that noise takes *twice* as
-# long or longer, is undecided: in one seed the prior took 2,475 epochs, and noise was stopped at 3,000.)
+# With either control no network comes to 95 %, on either table, while the prior's networks do. So noise is no prior:
+# **the prior helps by what it says.** (Is noise worse than nothing? The controls were stopped too early to tell.
+# Our claim at p 43, that noise takes *twice* as long as the prior or longer, is undecided: in one seed the prior took
+# 2,475 epochs, and noise was stopped at 3,000.)
 #
 # ## 5. The twist: no search, no gain?
 #

@@ -242,8 +242,8 @@ for name, others in rivals.items():
 #
 # ## Case file
 #
-# - **We know:** networks that are told where to look, by the oracle or by a teacher's attention, come to 95 %
-#   sooner than dense ones, in five of five seeds. They are also sooner than lottery tickets that are not told.
+# - **We know:** unpruned networks that are told where to look, by the oracle or by a teacher's attention, come to
+#   95 % sooner than dense ones, in five of five seeds. They are also sooner than lottery tickets that are not told.
 # - **We doubt:** "structure beats sparsity". In the first race one rival was given the answer, and the other a
 #   damaged ticket. Who is sooner if both have the oracle, is undecided.
 # - **It would change our minds:** a mask under which its source still works, and with which fresh weights are

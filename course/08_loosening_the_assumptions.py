@@ -9,8 +9,8 @@
 # prior still help? Does it help on longer sequences? And must it know the answer, or is it enough that it makes
 # attention sharp?
 #
-# *You need lessons 02, 03 and 06. Reading takes 20 minutes; the code takes {{time 08}} of one core. All runs, the teacher,
-# the heads taken apart and other optimizers: [evidence 08](evidence/08_loosening_the_assumptions.ipynb).*
+# *You need lessons 02, 03 and 06. Reading takes 20 minutes; the code takes {{time 08}} of one core. All runs, the
+# teacher, the heads taken apart and other optimizers: [evidence 08](evidence/08_loosening_the_assumptions.ipynb).*
 
 # %%
 import numpy as np
@@ -155,9 +155,10 @@ with viz.style():
 figure
 
 # %% [markdown]
-# The right column counts the seeds in which the prior takes at most 0.8 of the epochs. We ask for four of five;
-# lesson 10 says why. In the four upper worlds the prior passes: where the numbers move, with random numbers as distractors,
-# with four heads, and for the next token. In the four lower ones it does not pass, and least of all under **Muon**.
+# The right column counts the seeds in which the prior takes at most 0.8 of the epochs. We ask for four of five (lesson
+# 10 has the rule). In the four upper worlds the prior passes: where the numbers move, with random numbers as
+# distractors, with four heads, and for the next token. In the four lower ones it does not pass, and least of all under
+# **Muon**.
 #
 # ## 2. Longer sequences: known by token, or by place?
 #
@@ -252,9 +253,9 @@ claim = next(one for one in experiments.claims("routing") if one.claim.id == "ro
 print(f"a gain of 0.05 at 24 tokens, with letters and with random numbers: {claim.verdict}")
 
 # %% [markdown]
-# There is no such gain. With letters nearly all sums are right without the prior. With random numbers the networks
-# learn hardly anything without it (section 1), and with it they still fail at 24 tokens. (We judged only the longest
-# sequences. On 8 tokens, in the picture, most sums are right.)
+# There is no such gain. With letters nearly all sums are right without the prior. With random numbers they are
+# mostly wrong with it and without it. (We judged only the longest sequences. On 8 tokens, in the picture, most sums
+# are right.)
 #
 # ## 3. The twist: right on average, and wrong
 #
@@ -283,8 +284,8 @@ for row, arm in [*arms, ("geometry", "4 heads"), ("geometry", "4 heads, KL 1 eac
 # to the oracle. Attention is averaged over heads first.)
 #
 # Look at entropy and sparsity. By the mean they are perfect: all attention is on the two numbers. But the least mass
-# is 0.00: in some sum, one of the two numbers gets next to nothing. One large share is sharper than two halves, but
-# that sum needs both numbers. (Other sums can be right all the same.) With four heads and no prior the least mass is
+# is 0.00: in some sum, one of the two numbers gets next to nothing. One large share is sharper than two halves. But a
+# sum needs both of its numbers. (Other sums can be right all the same.) With four heads and no prior the least mass is
 # 0.00, too. Here is each network:
 
 # %% tags=["hide-input"]
@@ -342,7 +343,7 @@ viz.claims_map(upto=8)
 #
 # - **We know:** the prior helps in four of eight other worlds, and least under Muon. At 24 tokens it does not bring
 #   the gain that we asked for. A prior that only makes attention sharp brings two of ten networks to 95 %.
-# - **We do not know:** why a trained network's attention (`teacher`) serves at least as well as the oracle.
+# - **We do not know:** why a trained network's attention (`teacher`) serves about as well as the oracle.
 # - **What would change it:** a setting in which a network with a least mass near 0 answers 95 %.
 #
 # **A common misconception.** "99 % of the attention is on the right tokens, so the network has found the

@@ -242,9 +242,9 @@ for result in experiments.claims("holes"):
 # strips are *easier*, in every seed.
 #
 # We had an explanation, written down before the runs: in a strip many pairs have a mirror image that is trained on
-# (light orange). It fails: in the small strip the pairs without one are right nearly as often. Nor is the reason the
-# distance to the nearest training pair: it is the same in the small square and the small strip (evidence 12). We do
-# not know the reason.
+# (light orange). In the large strip that is part of it. But in the small strip the pairs without one are right nearly
+# as often. Nor is the reason the distance to the nearest training pair: it is the same in the small square and the
+# small strip (evidence 12). We do not know the reason.
 #
 # ## 5. The twist: sums, or twins?
 #
@@ -310,7 +310,7 @@ viz.row_figure("resnet-grokking", experiments.recorded("resnet-grokking"))
 #
 # With twins (left) it looks like grokking: the training images are known early, the unseen ones much later. (In most
 # seeds the accuracy later falls back for a while.) Without twins (right) the network memorises as soon, and answers
-# few of the unseen images. **What it had found was twins, not sums.**
+# few of the unseen images, for as long as it was trained. **What it had found was twins.**
 #
 # </details>
 #

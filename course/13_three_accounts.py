@@ -41,10 +41,10 @@ from grokkit.experiments.signals import SIGNALS, arrivals, gone
 #
 # An eighth signal is the answer itself, **unseen pairs**: the accuracy on pairs whose mirror image is unseen, too.
 #
-# A signal moves for thousands of epochs. At which epoch shall we say that it has moved? One rule for all, in words:
-# *a signal is half-way when half of its change is done, and stays done up to the end.* Its change runs from its value when
-# the training sums are memorised to its last value. With $t_0$ the epoch of memorising, $T$ the last one, and $s(t)$ the
-# signal at epoch $t$:
+# A signal moves for thousands of epochs. At which epoch shall we say that it has moved? One rule for all, in words: *a
+# signal is half-way when half of its change is done, and stays done up to the end.* Its change runs from its value
+# when the training sums are memorised to its last value. With $t_0$ the epoch of memorising, $T$ the last one, and
+# $s(t)$ the signal at epoch $t$:
 #
 # $$t_{1/2} = \min\Big\{t :\; \frac{s(t') - s(t_0)}{s(T) - s(t_0)} \ge \tfrac12
 #   \;\text{ for all } t' \ge t\Big\}.$$
@@ -111,8 +111,8 @@ beside("13 half-way before the unseen pairs", my_leaders and sorted(my_leaders),
 
 # %% [markdown]
 # Here is one seed. Above are the accuracies. Below is each signal, as the share of its change that is done: 0 when
-# memorised, 1 at the end. Its mark stands where it is half-way. The colours are the accounts'. (Alpha leaves the picture
-# for a while.)
+# memorised, 1 at the end. Its mark stands where it is half-way. The colours are the accounts'. (Alpha leaves the
+# picture for a while.)
 
 # %% tags=["hide-output"]
 viz.signals_of_a_run(runs[0])
@@ -162,12 +162,12 @@ print(f"ahead in {ahead} of {len(runs)} seeds")
 #
 # ## 4. A network that never groks
 #
-# If a signal shows that a network generalises, it must not move in networks that do not. We have two kinds that memorise
-# and never grok. In one the **weight decay is 0** (lesson 05). In the other, the **trap** of lesson 02, the distractors
-# are random numbers.
+# If a signal shows that a network generalises, it must not move in networks that do not. We have two kinds that
+# memorise and never grok. In one the **weight decay is 0** (lesson 05). In the other, the **trap** of lesson 02, the
+# distractors are random numbers.
 #
-# How much does each signal change there, from memorising to the end? The table divides its change by that in the network
-# of the same seed that groks: 1 means as much, 0 not at all, and below 0 the other way.
+# How much does each signal change there, from memorising to the end? The table divides its change by that in the
+# network of the same seed that groks: 1 means as much, 0 not at all, and below 0 the other way.
 
 # %%
 controls = ("no decay", "random distractors")
@@ -234,8 +234,8 @@ for name in names:
 # ## 6. They may all be right, at different times
 #
 # In this network each account saw something that is there. First attention turns to the numbers: the search, the
-# first part of the wait. Then, at about the same time, embeddings become even, waves come, the norm falls and the
-# unseen pairs are answered: learning to add, the second part. The features move early (effective rank) and late
+# first part of the wait. Embeddings become even about then or later, by the seed. Then waves come and the unseen pairs
+# are answered: learning to add, the second part. The features move early (effective rank) and late
 # (alpha). But *because* does not follow from *before*.
 #
 # The whole course on one map: what is said, what was measured, and the verdict.
@@ -247,7 +247,7 @@ viz.claims_map()
 # ## Case file
 #
 # - **We know:** in one setting five seeds nearly agree on the order of the five signals of the accounts; the number of
-#   the epoch is early as well; the first signal moves also in networks that do not understand.
+#   the epoch is early as well; the first signal moves also in the trap, where the network never understands.
 # - **We do not know:** the order elsewhere. In the networks of lesson 11 the seeds do not share one (evidence 13).
 # - **What would change it:** a signal that comes early, does not move in either control, and brings the grok with it
 #   when it is moved.
@@ -255,6 +255,6 @@ viz.claims_map()
 # **A common misconception.** "It comes before, every time, so it predicts." Which epoch is half-way is known only
 # when the run has ended.
 #
-# **Exercises:** [13 · Three accounts, one network](../exercises/13_three_accounts.ipynb). **Next:** your own claim, with
-# the tools of [10 · Your own experiment](10_your_own_experiment.ipynb). Or an elective: what if there is no right answer?
-# [14 · Random targets](14_random_targets.ipynb).
+# **Exercises:** [13 · Three accounts, one network](../exercises/13_three_accounts.ipynb). **Next:** your own claim,
+# with the tools of [10 · Your own experiment](10_your_own_experiment.ipynb). Or an elective: what if there is no right
+# answer? [14 · Random targets](14_random_targets.ipynb).

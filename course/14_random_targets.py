@@ -183,8 +183,8 @@ print(f"best sigma {sigmas[losses.mean(dim=1).argmin()]:.2f}; "
 # (A **martingale** is a random path that on average goes neither up nor down. A theorem of Doob and Meyer splits a
 # random path into a predictable part, here the mean, and a martingale, here the rest.)
 #
-# *The true ends have two peaks at x = 0.5. What will the law of the trained MNO have there: two peaks, one broad peak, or
-# one narrow one?*
+# *The true ends have two peaks at x = 0.5. What will the law of the trained MNO have there: two peaks, one broad peak,
+# or one narrow one?*
 
 # %% tags=["hide-output", "nbval-ignore-output"]
 mno = train(OPERATORS["mno_8"](16, 8, generator(0, "mno")), data)
@@ -271,9 +271,9 @@ print(f"for neighbours to differ as in the true ends: log d {smooth.log():.1f} o
 # The mean is one smooth field near the ridge. The factors give it a spread, and neighbours still go together. With
 # the nugget each field is ragged: neighbours differ about ten times as much as in the true ends.
 #
-# **The nugget is too large because it learns too slowly.** The network learns $\log d$, which begins at 0. Adam moves
+# **The nugget is too large.** One reason is its pace: the network learns $\log d$, which begins at 0. Adam moves
 # each number by about the learning rate a step, at most. The rate is 0.0025 on average, so 400 steps move $\log d$ by
-# about 1. The last printed line says how far it should fall.
+# about 1. The last printed line says how far it should fall. (A quicker nugget has a price: section 6.)
 #
 # ## 5. How good is a law?
 #
@@ -372,9 +372,11 @@ print(
 print(f"phi4: coverage of the MNO {np.median(final('phi4', 'mno_8', 'coverage')):.2f}")
 
 # %% [markdown]
-# On `rough` the MNO is better than one covariance in each seed, by a few per cent. On `heat` the two are nearly
-# equal. On `burgers` and `phi4` one covariance is better in each seed. On `phi4` the MNO is worse even than the
-# squared error: its mean is far off, and its law is too wide.
+# On `rough` the MNO is better than one covariance in each seed, by a few per cent. On `heat` the two are nearly equal.
+# On `burgers` and `phi4` one covariance is better in each seed. On `phi4` the MNO is worse even than the squared
+# error: its mean is far off, and its law is too wide. We think that the quick nugget did this: once it is small,
+# errors of the mean are dear, and the factors learn to pay for them before the mean has learned. (Two seeds with slow
+# steps, tried outside the record, had a good mean again.)
 #
 # **Most of what the MNO gains over one answer, one covariance gains as well.** ([RESULTS](../RESULTS.md#operators)
 # has all scores. The paper's own systems are not in it.)

@@ -1,5 +1,5 @@
 // The page: its settings, its pictures, and the worker that trains.
-import { D, PRIMES, SETTINGS, T, defaults, makeData, readSettings, writeSettings } from "./run.js";
+import { D, PRIMES, SETTINGS, T, defaults, makeData, nearest, readSettings, writeSettings } from "./run.js";
 
 const $ = (id) => document.getElementById(id);
 const MEMORISED = 0.99, UNDERSTOOD = 0.95;
@@ -7,7 +7,9 @@ const LIVE = ["decay", "kl", "rate"]; // settings that turn while a run goes on
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 
 let { settings, remarks } = readSettings(location.search);
-let records = [], ghost = [], ran = settings, embeddings = null, going = false, changes = [], sizes = null, pace = null, turn = 0;
+let records = [], ghost = [], embeddings = null, going = false, sizes = null, pace = null, turn = 0;
+// What the run began with, what holds now, and what was turned between: {epoch, name, value}.
+let ran = settings, holds = settings, changes = [];
 
 // --- the worker, or the same code in this thread ------------------------------------------------
 
@@ -35,10 +37,15 @@ function hear(message) {
     sizes = message.sizes;
     if (!message.simd) note("This browser has no WebAssembly SIMD: the run is about four times slower.");
   }
+  if (message.type === "changed") {
+    heed(message);
+    draw();
+  }
   if (message.type === "records") {
     records.push(...message.records);
     embeddings = message.embeddings;
     measurePace();
+    nameGo();
     draw();
   }
 }
@@ -69,8 +76,12 @@ function measurePace() {
 function setGoing(value) {
   going = value;
   pace = null;
-  $("go").textContent = going ? "Pause" : "Start";
+  nameGo();
   $("step").disabled = going;
+}
+
+function nameGo() {
+  $("go").textContent = going ? "Pause" : records.at(-1)?.epoch > 0 ? "Continue" : "Start";
 }
 
 function begin({ start }) {
@@ -79,8 +90,9 @@ function begin({ start }) {
     remember();
   }
   records = [];
-  ran = settings;
+  ran = holds = settings;
   changes = [];
+  $("shared").textContent = "";
   embeddings = null;
   setGoing(false);
   turn += 1;
@@ -89,13 +101,44 @@ function begin({ start }) {
   if (start) toggle();
 }
 
-// A line of the table of runs: what was set, and when the run that is left had come how far.
+// The worker's word that a setting was turned, and at which epoch. Before the first step nothing
+// has been trained with the old value, so the run begins with the new one.
+function heed({ epoch, settings: now }) {
+  if (epoch === 0) ran = now;
+  else for (const name of LIVE) {
+    if (now[name] === holds[name]) continue;
+    const same = changes.findLastIndex((change) => change.name === name && change.epoch === epoch);
+    if (same >= 0) changes.splice(same, 1);
+    const before = changes.findLast((change) => change.name === name)?.value ?? ran[name];
+    if (now[name] !== before) changes.push({ epoch, name, value: now[name] });
+  }
+  holds = now;
+}
+
+// In words, how a run was set: what differs from the start settings, and what was turned when.
+function story() {
+  const say = {
+    task: (value) => formula(value), p: (value) => `p ${value}`, distractors: (value) => `${value} distractors`,
+    train: (value) => `${Math.round(100 * value)} % to train on`, decay: (value) => `decay ${value}`, kl: (value) => `KL ${value}`,
+    rate: (value) => `learning rate ${value}`, seed: (value) => `seed ${value}`,
+  };
+  const start = defaults(), parts = [];
+  for (const name of Object.keys(SETTINGS)) {
+    const turned = changes.filter((change) => change.name === name);
+    if (ran[name] === start[name] && !turned.length) continue;
+    const from = ({ value, epoch }) => `${value} from epoch ${epoch.toLocaleString("en")}`;
+    const then = turned.length < 4 ? turned.map((change) => `, then ${from(change)}`).join("")
+      : `, turned ${turned.length} times, last to ${from(turned.at(-1))}`;
+    parts.push(say[name](ran[name]) + then);
+  }
+  return parts.join("; ") || "start settings";
+}
+
+// A line of the table of runs: how the run that is left was set, and when it had come how far.
 function remember() {
-  const set = [...new URLSearchParams(writeSettings(ran))].map(([name, value]) => `${name === "kl" ? "KL" : name} ${value}`);
-  const words = [set.join(", ") || "start settings", ...(changes.length ? ["turned while it ran"] : [])].join(", ");
   const when = (epoch) => epoch?.toLocaleString("en") ?? `not by ${ghost.at(-1).epoch.toLocaleString("en")}`;
   const row = document.createElement("tr");
-  for (const text of [words, when(reach("trainAccuracy", MEMORISED, ghost)), when(reach("testAccuracy", UNDERSTOOD, ghost))]) {
+  for (const text of [story(), when(reach("trainAccuracy", MEMORISED, ghost)), when(reach("testAccuracy", UNDERSTOOD, ghost))]) {
     row.appendChild(document.createElement("td")).textContent = text;
   }
   $("runs").hidden = false;
@@ -116,11 +159,18 @@ const input = (name) => $(name === "kl" ? "kl-strength" : name);
 
 function showSettings() {
   for (const name of Object.keys(SETTINGS)) input(name).value = name === "rate" ? toSlider(settings.rate) : settings[name];
-  for (const name of ["train", ...LIVE]) {
-    const shown = name === "train" ? `${Math.round(100 * settings.train)} %` : String(settings[name]);
-    document.querySelector(`output[for="${input(name).id}"]`).value = shown;
-    input(name).setAttribute("aria-valuetext", shown);
-  }
+  for (const name of ["train", ...LIVE]) sayValue(name, settings[name]);
+}
+
+function sayValue(name, value) {
+  const shown = name === "train" ? `${Math.round(100 * value)} %` : String(value);
+  document.querySelector(`output[for="${input(name).id}"]`).value = shown;
+  input(name).setAttribute("aria-valuetext", shown);
+}
+
+function fieldValue(name) {
+  const { value } = input(name);
+  return typeof SETTINGS[name].start === "string" ? value : name === "rate" ? fromSlider(Number(value)) : Number(value);
 }
 
 function setAddress() {
@@ -129,23 +179,26 @@ function setAddress() {
 }
 
 function changed(name) {
-  const field = input(name), rule = SETTINGS[name];
-  let value = typeof rule.start === "string" ? field.value : name === "rate" ? fromSlider(Number(field.value)) : Number(field.value);
-  if (name === "seed") value = field.value === "" ? settings.seed : Math.min(rule.most, Math.max(rule.least, Math.round(value)));
+  let value = fieldValue(name);
+  if (name === "seed") {
+    const { value: whole, remark } = nearest("seed", $("seed").value, settings.seed);
+    value = whole;
+    $("seed-word").textContent = remark;
+  }
   if (value === settings[name]) return showSettings();
   settings = { ...settings, [name]: value };
   showSettings();
   setAddress();
   if (!LIVE.includes(name)) return begin({ start: false });
+  $("shared").textContent = "";
   send({ type: "change", settings });
-  const epoch = records.at(-1)?.epoch ?? 0;
-  if (epoch > 0 && changes.at(-1) !== epoch) changes.push(epoch);
-  draw();
 }
 
+const formula = (task) => `a ${{ "+": "+", "-": "−", "*": "×" }[task]} b`;
+
 function describe() {
-  const sign = { "+": "+", "-": "−", "*": "×" }[settings.task];
-  document.querySelector(".sum").textContent = `a ${sign} b modulo ${settings.p}`;
+  document.querySelector(".sum").textContent = `${formula(settings.task)} modulo ${settings.p}`;
+  document.querySelector(".divisor").textContent = settings.p;
   const [{ tokens, target }] = makeData({ ...settings, p: settings.p }).train.slice(40);
   const fill = { alphabet: (t) => "ABCD"[t - settings.p - 1], constant: () => "·", random: String }[settings.distractors];
   document.querySelector(".example").textContent = `${tokens[0]} ${fill(tokens[1])} ${tokens[2]} ${fill(tokens[3])} = ${target}`;
@@ -203,7 +256,7 @@ function chart(id, lines, { least, most, log, ticks }) {
   pen.fillText("epoch", (left + width - right) / 2, height - 8);
   pen.strokeStyle = colour("soft");
   pen.setLineDash([2, 4]);
-  for (const epoch of changes) { pen.beginPath(); pen.moveTo(X(epoch), top); pen.lineTo(X(epoch), height - bottom); pen.stroke(); }
+  for (const epoch of new Set(changes.map((change) => change.epoch))) { pen.beginPath(); pen.moveTo(X(epoch), top); pen.lineTo(X(epoch), height - bottom); pen.stroke(); }
   for (const { of, key, colour: name, width: thick = 2, dash = [] } of lines) {
     if (!of.length) continue;
     pen.beginPath();
@@ -344,7 +397,7 @@ function draw() {
       { of: records, key: "trainAccuracy", colour: "train" },
       { of: records, key: "testAccuracy", colour: "test", width: 3 },
     ], { least: 0, most: 1, ticks: [0, 0.25, 0.5, 0.75, 1] });
-    legend("accuracy-legend", [["train", "training pairs"], ["test", "test pairs"], ...(commutes ? [["unmirrored", "test pairs (a, b) that were not trained as (b, a) either", "thin"]] : []), ...old]);
+    legend("accuracy-legend", [["train", "training pairs"], ["test", "test pairs"], ...(commutes ? [["unmirrored", "test pairs (a, b) that were not trained as (b, a) either: watch this one", "dashed"]] : []), ...old]);
     chart("loss", [
       { of: ghost, key: "testLoss", colour: "ghost" },
       { of: records, key: "trainLoss", colour: "train" },
@@ -368,20 +421,25 @@ function draw() {
 // --- begin ----------------------------------------------------------------------------------------------------
 
 $("p").replaceChildren(...PRIMES.map((p) => new Option(String(p), String(p))));
+// A slider says its value while it is drawn, and turns the run where it is let go.
 for (const name of Object.keys(SETTINGS)) {
-  input(name).addEventListener(input(name).type === "range" && LIVE.includes(name) ? "input" : "change", () => changed(name));
+  input(name).addEventListener("change", () => changed(name));
+  if (input(name).type === "range") input(name).addEventListener("input", () => sayValue(name, fieldValue(name)));
 }
 $("go").addEventListener("click", toggle);
 $("step").addEventListener("click", () => send({ type: "step", epochs: 10 }));
 $("again").addEventListener("click", () => begin({ start: false }));
-$("reset").addEventListener("click", () => { settings = defaults(); showSettings(); setAddress(); begin({ start: false }); });
+$("reset").addEventListener("click", () => { settings = defaults(); $("seed-word").textContent = ""; showSettings(); setAddress(); begin({ start: false }); });
 $("share").addEventListener("click", async () => {
   setAddress();
+  const turned = LIVE.filter((name) => changes.some((change) => change.name === name));
+  const values = turned.map((name) => `${{ decay: "decay", kl: "KL strength", rate: "learning rate" }[name]} ${settings[name]}`);
+  const words = turned.length ? ` You turned a setting while this run went on: the link starts with ${values.join(" and ")} from epoch 0.` : "";
   try {
     await navigator.clipboard.writeText(location.href);
-    $("shared").textContent = "The link is copied.";
+    $("shared").textContent = `The link is copied.${words}`;
   } catch {
-    $("shared").textContent = location.href;
+    $("shared").textContent = `${location.href}${words}`;
   }
 });
 for (const link of document.querySelectorAll("a.try")) {
@@ -402,4 +460,4 @@ showSettings();
 await connect();
 begin({ start: false });
 // For tests: what the page holds, and an order to the worker.
-globalThis.playground = { get records() { return records; }, get going() { return going; }, send: (order) => send(order), begin };
+globalThis.playground = { get records() { return records; }, get changes() { return changes; }, get going() { return going; }, send: (order) => send(order), begin };

@@ -20,29 +20,33 @@ export const SETTINGS = {
 export const defaults = () =>
   Object.fromEntries(Object.entries(SETTINGS).map(([name, { start }]) => [name, start]));
 
+// The nearest allowed value to what somebody wrote, and a sentence where that was another one.
+export function nearest(name, text, otherwise = SETTINGS[name].start) {
+  const rule = SETTINGS[name], given = text.trim(), number = Number(given);
+  let value = otherwise;
+  if (rule.choices && typeof rule.start === "string") {
+    if (rule.choices.includes(given)) value = given;
+  } else if (given !== "" && !Number.isNaN(number)) {
+    const least = rule.least ?? rule.choices[0], most = rule.most ?? rule.choices.at(-1);
+    value = Math.min(most, Math.max(least, rule.whole ? Math.round(number) : number));
+    if (rule.choices) value = rule.choices.reduce((a, b) => (Math.abs(b - value) < Math.abs(a - value) ? b : a));
+  }
+  if (given !== "" && (String(value) === given || value === number)) return { value, remark: "" };
+  const allowed = rule.choices ? rule.choices.join(", ") : `${rule.whole ? "a whole number from " : ""}${rule.least} to ${rule.most}`;
+  return { value, remark: `${name} = ${given.slice(0, 20) || "nothing"}: allowed is ${allowed}; took ${value}` };
+}
+
 // The nearest allowed settings to what a link says, and a sentence for each that was not.
 export function readSettings(query) {
   const settings = defaults(), remarks = [];
   for (const [name, text] of new URLSearchParams(query)) {
-    const rule = SETTINGS[name];
-    if (!rule) {
+    if (!SETTINGS[name]) {
       remarks.push(`${name.slice(0, 20)}: there is no such setting; left out`);
       continue;
     }
-    const given = text.trim(), number = Number(given);
-    let value = rule.start;
-    if (rule.choices && typeof rule.start === "string") {
-      if (rule.choices.includes(given)) value = given;
-    } else if (given !== "" && !Number.isNaN(number)) {
-      const least = rule.least ?? rule.choices[0], most = rule.most ?? rule.choices.at(-1);
-      value = Math.min(most, Math.max(least, rule.whole ? Math.round(number) : number));
-      if (rule.choices) value = rule.choices.reduce((a, b) => (Math.abs(b - value) < Math.abs(a - value) ? b : a));
-    }
+    const { value, remark } = nearest(name, text);
     settings[name] = value;
-    if (String(value) !== given && value !== number) {
-      const allowed = rule.choices ? rule.choices.join(", ") : `${rule.least} to ${rule.most}`;
-      remarks.push(`${name} = ${given.slice(0, 20) || "nothing"}: allowed is ${allowed}; took ${value}`);
-    }
+    if (remark) remarks.push(remark);
   }
   return { settings, remarks };
 }

@@ -62,6 +62,7 @@ export function trainer(send, base) {
         report(true);
       } else if (type === "change") {
         run.change(settings);
+        send({ type: "changed", turn, epoch: run.epoch, settings });
       }
     } catch (problem) {
       send({ type: "failed", why: String(problem.message ?? problem) });

@@ -66,12 +66,14 @@ def main() -> None:
 
 
 def link_front_page(out: Path) -> None:
-    """Put links to the other pages on the playground."""
+    """Put links to the other pages on the playground; by itself it has none of them."""
     front = out / "index.html"
     pages = [(title, page) for title, page in NAVIGATION.items() if (out / page).exists()]
     links = "".join(f'<a href="{page}">{title}</a>' for title, page in pages)
     text = front.read_text(encoding="utf-8")
-    front.write_text(text.replace("<!-- site links -->", links), "utf-8")
+    text = text.replace("<!-- site links -->", links)
+    text = re.sub(r'data-site="([^"]+)"', r'href="\1"', text)
+    front.write_text(text, "utf-8")
 
 
 def accessible(page: str) -> str:
@@ -113,6 +115,12 @@ SCENE = "application/vnd.grokkit.scene"
 ELSEWHERE = """
 <p class="elsewhere">There is no kernel on this page, so this shows a recorded run.
 <a href="{home}index.html">Train a network of your own in the playground.</a></p>
+"""
+
+
+AS_IT_WAS_RUN = """
+*To read here: this page shows the notebook as it was run. To run its cells and to write code of
+your own, open the notebook in JupyterLab; `make lab` in the course's folder does that.*
 """
 
 
@@ -188,8 +196,8 @@ def stage(source: Path) -> None:
             else:  # a formatter may have put empty lines above a function
                 cell["source"] = "".join(cell["source"]).strip("\n")
             alive |= describe_images(cell, "../" * here.count("/") + "../")
-        if launch := launch_links(path.relative_to(ROOT).as_posix()):
-            notebook["cells"][0]["source"] += f"\n\n{launch}"
+        launch = launch_links(path.relative_to(ROOT).as_posix())
+        notebook["cells"][0]["source"] += f"\n\n{AS_IT_WAS_RUN}{launch}"
         if alive:
             output = {"output_type": "display_data", "metadata": {}, "data": {
                 "text/html": widget_script()}}  # fmt: skip

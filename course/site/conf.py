@@ -112,6 +112,7 @@ def shorten_types(app: Sphinx, domain: str, objtype: str, content: nodes.Element
             value += nodes.Text(" = …")
     for field in content.findall(nodes.field):
         name, body = field.children
+        assert isinstance(body, nodes.Element)
         if name.astext().split(" ")[0] in ("type", "vartype", "rtype"):
             words = brief(body.astext())
             body.clear()

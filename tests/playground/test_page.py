@@ -10,7 +10,7 @@ from scipy.stats import mannwhitneyu
 import grokkit
 from grokkit.diagnostics import grok_epoch, memorise_epoch
 from tests.playground.conftest import PATIENCE
-from tests.playground.exported import export, losses
+from tests.playground.exported import PLAYGROUND, export, losses
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -66,27 +66,144 @@ def test_a_new_run_shows_nothing_of_the_run_that_it_replaces(page: Page):
         assert epochs == list(range(0, 10 * len(epochs), 10))
 
 
+def labels(page: Page) -> list[str]:
+    """How the table of runs names them."""
+    return page.locator("#runs tbody td:first-child").all_inner_texts()
+
+
 def test_the_table_keeps_what_came_of_each_run(page: Page):
+    turns: list[str] = []
     for decay in ("2", "3"):
         page.click("#go")
         page.wait_for_function(f"{LAST}.trainAccuracy >= 0.99")
         memorised = page.evaluate("playground.records.find(r => r.trainAccuracy >= 0.99).epoch")
         page.locator("#decay").fill(decay)
+        page.wait_for_function("playground.changes.length === 1")
+        turned_at = page.evaluate("playground.changes[0].epoch")
         page.click("#go")
         page.wait_for_function("!playground.going")
         page.click("#again")
         page.wait_for_function("playground.records.length === 1")
         told = page.locator("#runs tbody tr").last.locator("td").all_inner_texts()
         assert int(told[1].replace(",", "")) == memorised and told[2].startswith("not by ")
-    before = ["start settings, turned while it ran", "decay 2, turned while it ran"]
-    assert page.locator("#runs tbody td:first-child").all_inner_texts() == before
+        turns.append(f"{turned_at:,}")
+    before = [f"decay 1, then 2 from epoch {turns[0]}", f"decay 2, then 3 from epoch {turns[1]}"]
+    assert labels(page) == before
+
+
+SETTINGS = {
+    "decay": ("1.75", "decay 1.75"),
+    "kl-strength": ("0.5", "KL 0.5"),
+    "rate": ("0", "learning rate 0.0005"),
+    "train": ("0.7", "70 % to train on"),
+    "seed": ("7", "seed 7"),
+    "p": ("31", "p 31"),
+    "task": ("*", "a × b"),
+    "distractors": ("random", "random distractors"),
+}
+"""What a visitor sets in the form, and how the table of runs names it."""
+
+
+@pytest.mark.parametrize("field", SETTINGS)
+def test_a_row_names_the_settings_that_its_run_began_with(page: Page, field: str):
+    """Set before Start, opened by a link, and in the same run once more: each row says so."""
+    value, name = SETTINGS[field]
+    if page.locator(f"#{field}").evaluate("field => field.tagName") == "SELECT":
+        page.select_option(f"#{field}", value)
+    else:
+        page.locator(f"#{field}").fill(value)
+        page.locator(f"#{field}").dispatch_event("change")
+    for repetition in range(3):
+        page.get_by_role("button", name="Start", exact=True).wait_for()
+        page.get_by_role("button", name="Step 10 epochs").click()
+        page.wait_for_function(f"{LAST}.epoch === 10")
+        page.get_by_role("button", name="Continue").wait_for()
+        page.click("#again")
+        page.wait_for_function("playground.records.length === 1")
+        if repetition == 1:
+            assert labels(page) == [name, name]
+            page.reload()  # the address is the link
+            page.wait_for_function("globalThis.playground?.records.length > 0")
+    assert labels(page) == [name]
+
+
+def test_a_row_tells_each_turn_and_a_link_says_what_it_starts_with(page: Page):
+    def step(epoch: int):
+        page.get_by_role("button", name="Step 10 epochs").click()
+        page.wait_for_function(f"{LAST}.epoch === {epoch}")
+
+    page.click("#share")
+    assert "the link starts with" not in page.inner_text("#shared")
+    page.locator("#decay").fill("0")
+    step(10)
+    page.locator("#decay").fill("2")
+    page.locator("#decay").fill("2.5")  # no epoch has passed: one turn
+    page.locator("#kl-strength").fill("1")
+    page.locator("#kl-strength").fill("0")  # turned back before an epoch has passed: none
+    page.wait_for_function("playground.changes.length === 1")
+    step(20)
+    page.click("#share")
+    page.wait_for_function("document.querySelector('#shared').textContent")
+    assert "the link starts with decay 2.5 from epoch 0" in page.inner_text("#shared")
+    for epoch, value in ((20, "1"), (30, "2"), (40, "3")):
+        page.locator("#rate").fill(str(int(value) / 10))
+        page.wait_for_function(f"playground.changes.length === {epoch // 10}")
+        step(epoch + 10)
+    page.click("#again")
+    page.wait_for_function("playground.records.length === 1")
+    (label,) = labels(page)
+    decay, rate = label.split("; ")
+    assert decay == "decay 0, then 2.5 from epoch 10"
+    assert rate.count("then") == 3 and rate.endswith("from epoch 40")
+
+
+def test_the_run_is_in_view_after_run_it(browser: Browser, address: str):
+    """At the desk and on the phone: what pauses it and what it says stand in the window."""
+    for width, height in ((1280, 800), (1440, 900), (390, 844)):
+        page = browser.new_page(
+            viewport={"width": width, "height": height}, reduced_motion="reduce"
+        )
+        page.set_default_timeout(PATIENCE)
+        page.goto(address)
+        page.wait_for_function("globalThis.playground?.records.length > 0")
+        for link in (page.locator("a.try").first, page.locator("a.try").last):
+            link.click()
+            page.wait_for_function(f"{LAST}.epoch >= 20")
+            for name in ("#go", "#pace", "#accuracy"):
+                box = page.locator(name).bounding_box()
+                assert box is not None and 0 <= box["y"] < height - box["height"], (width, name)
+        page.mouse.wheel(0, 300)
+        page.wait_for_timeout(100)
+        box = page.locator("#go").bounding_box()
+        assert box is not None and 0 <= box["y"] < height - box["height"], width
+        page.close()
+
+
+def test_what_it_says_was_measured_stands_in_the_findings(page: Page):
+    findings = (PLAYGROUND.parents[1] / "FINDINGS.md").read_text("utf-8")
+    said = page.locator(".measured").all_text_contents()
+    assert said
+    for figure in said:
+        assert f"**{figure}**" in findings, figure
 
 
 def test_a_seed_that_is_none_leaves_the_field_with_the_one_in_use(page: Page):
-    for typed, taken in (("7", "7"), ("", "7"), ("-5", "0"), ("-5", "0"), ("12345", "9999")):
+    for typed, taken in (
+        ("7", "7"),
+        ("1.5", "2"),
+        ("", "2"),
+        ("-5", "0"),
+        ("-5", "0"),
+        ("12345", "9999"),
+    ):
         page.fill("#seed", typed)
         page.keyboard.press("Tab")
         assert page.input_value("#seed") == taken
+        said = page.inner_text("#seed-word")
+        assert (said == "") == (typed == taken)
+        assert said == "" or said.startswith(
+            f"seed = {typed or 'nothing'}: allowed is a whole number"
+        )
 
 
 def test_an_axis_holds_what_it_shows(page: Page):

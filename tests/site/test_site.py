@@ -125,6 +125,18 @@ def test_every_lesson_exercise_and_room_has_a_page(site: Path):
         assert (site / "api" / f"{room.parent.name}.html").exists()
 
 
+def test_the_playground_leads_to_what_was_measured(site: Path, pages: dict[Path, Tags]):
+    front = site / "index.html"
+    assert "data-site" not in front.read_text("utf-8")
+    assert {"FINDINGS.html", "course/05_the_wait.html"} <= set(pages[front].links)
+
+
+def test_a_notebook_says_where_its_cells_can_be_run(site: Path):
+    for folder in ("course", "course/evidence", "exercises"):
+        for page in (site / folder).glob("[0-9]*.html"):
+            assert "shows the notebook as it was run" in page.read_text("utf-8"), page.name
+
+
 @pytest.mark.browser
 @pytest.mark.parametrize("name", SHOWN)
 def test_a_page_is_accessible_and_fits(browser: Browser, address: str, name: str):

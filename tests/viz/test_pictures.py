@@ -234,7 +234,7 @@ def test_the_legend_shows_the_mark_of_each_signal_and_names_its_account(staged_r
     shown = {text.get_text().partition(" (")[0]: text.get_text() for text in legend.get_texts()}
     assert list(shown) == list(SIGNALS)
     assert shown["alpha"] == "alpha (features)" and shown["norm"] == "norm"
-    marks = [str(handle.get_marker()) for handle in legend.legend_handles]
+    marks = [str(handle.get_marker()) for handle in legend.legend_handles if handle]
     assert marks == [look["marker"] for look in SIGNAL_LOOKS.values()]
 
 
