@@ -188,9 +188,10 @@ def _single(array: np.ndarray) -> np.ndarray:
     """
     if array.dtype.kind not in "fc":
         return np.zeros(array.shape, dtype=bool)
+    real = np.real(array)
     with np.errstate(over="ignore"):
-        single, half = array.astype(np.complex64), array.real.astype(np.float16)
-    return np.asarray((single == array) & (half != array.real) & (array != np.round(array)))
+        single, half = array.astype(np.complex64), real.astype(np.float16)
+    return np.asarray((single == array) & (half != real) & (array != np.round(array)))
 
 
 def as_array(value: Any) -> np.ndarray | None:
