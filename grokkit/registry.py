@@ -31,7 +31,7 @@ class Named(Mapping[str, T]):
         self.what = what
         self._members = dict(members)
 
-    def __getitem__(self, name: str) -> T:
+    def __getitem__(self, name: object) -> T:
         """The thing of that name.
 
         Raises:

@@ -1,6 +1,6 @@
 """Attention, a point of the simplex over positions; and all that one forward pass computes."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 import torch
@@ -112,7 +112,7 @@ class Activations:
         """What one run of the group computed, as a group of one."""
         one = slice(index, index + 1)
         by_layer = tuple(scores[one] for scores in self.scores_by_layer)
-        return replace(change_arrays(self, lambda part: part[one]), scores_by_layer=by_layer)
+        return change_arrays(self, lambda part: part[one], scores_by_layer=by_layer)
 
     def score_gradient(self, value: Float[Tensor, ""]) -> Scores:
         """The gradient of a number with respect to :attr:`scores`; the graph is kept.

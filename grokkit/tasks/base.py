@@ -78,11 +78,11 @@ class Sequences:
         return self.informative.any(dim=1)
 
 
-def change_arrays(one: D, change: Callable[[Tensor], Tensor]) -> D:
-    """A copy of a dataclass in which each tensor is changed, and all else is as it was."""
+def change_arrays(one: D, change: Callable[[Tensor], Tensor], **more: object) -> D:
+    """A copy of a dataclass in which each tensor is changed, and ``more`` is as given."""
     parts = {field.name: getattr(one, field.name) for field in fields(one)}
     arrays = {name: change(part) for name, part in parts.items() if isinstance(part, Tensor)}
-    return replace(one, **arrays)
+    return replace(one, **arrays, **more)
 
 
 @dataclass(frozen=True, eq=False)

@@ -173,8 +173,11 @@ def test_it_plays_by_itself_and_stops_at_the_end(scenes: dict, page: Page):
     assert slider.input_value() == slider.get_attribute("max")
 
 
-def test_on_the_site_a_widget_lives_from_what_its_output_holds(page: Page):
+def test_on_the_site_a_widget_lives_from_what_its_output_holds(
+    page: Page, monkeypatch: pytest.MonkeyPatch
+):
     where = Path(__file__).parents[2] / "course" / "site" / "build.py"
+    monkeypatch.syspath_prepend(where.parent)
     spec = importlib.util.spec_from_file_location("site_build", where)
     assert spec is not None and spec.loader is not None
     site = importlib.util.module_from_spec(spec)

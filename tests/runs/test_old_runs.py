@@ -13,7 +13,7 @@ NEW = ("norm", "layers", "causal", "readout_scale", "init", "toeplitz_length")
 OMIT_IF_DEFAULT = {
     "ln-placement", "readout-scale", "lr-and-decay", "med-tracking", "holes", "toeplitz",
     "polynomial-ceiling", "depth", "ln-placement-again", "polynomial-ceiling-again",
-    "polynomial-ceiling-factors",
+    "polynomial-ceiling-factors", "lazy-to-rich",
 }  # fmt: skip
 """The recordings of what the model has learned since."""
 
