@@ -191,11 +191,14 @@ CEILING = Row(
 
 
 def where_it_factors(size: Size) -> Arms:
-    """The form modulo 43, where it is a product of two linear forms, with 0.7 of all pairs.
+    """The form modulo 43 and 61, where it is a product of two linear forms, with 0.7 of all pairs.
 
-    It is one modulo all primes that are 1 modulo 3, as the paper's 97 and 43 are; 47 is not.
+    It is one modulo all primes that are 1 modulo 3, as the paper's 97, 43 and 61 are; 47 is not.
     """
-    return {"p 43": field(size, "x^2+xy+y^2", p=43, train_fraction=0.7).with_(epochs=4000)}
+    return {
+        f"p {p}": field(size, "x^2+xy+y^2", p=p, train_fraction=0.7).with_(epochs=4000)
+        for p in (43, 61)
+    }
 
 
 FACTORED = Row(
@@ -203,6 +206,10 @@ FACTORED = Row(
     figure="arXiv 2504.03162: x^2 + xy + y^2 modulo a prime like its own",
     question="Is the form understood where it is a product of two linear forms?",
     setup=where_it_factors,
+    variables=(
+        *("train_loss", "train_accuracy", "test_loss", "test_accuracy"),
+        *("mirrored_accuracy", "unmirrored_accuracy", "attention_entropy", "mlp_norm"),
+    ),
     claims=(
         Claim(
             "polynomial-ceiling-factors/never",
@@ -219,6 +226,21 @@ FACTORED = Row(
             "anything else.",
             "ours: seen modulo 47",
             by_mirror_images("p 43"),
+        ),
+        Claim(
+            "polynomial-ceiling-factors/larger",
+            "Modulo 61, where x^2 + xy + y^2 is a product of two linear forms, too, it is memorised "
+            "and stays below 0.95 for 4,000 epochs, with 0.7 of all pairs.",
+            "ours: seen modulo 43",
+            memorises("p 61"),
+            never_groks("p 61", accuracy=0.95),
+        ),
+        Claim(
+            "polynomial-ceiling-factors/larger-mirror-images",
+            "Modulo 61, too, what is right of x^2 + xy + y^2 are the mirror images of train pairs, "
+            "and hardly anything else.",
+            "ours: seen modulo 43 and 47",
+            by_mirror_images("p 61"),
         ),
     ),
 )
