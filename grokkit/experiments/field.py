@@ -166,14 +166,10 @@ CIRCUITS = Row(
             "distance (distance irrelevance 0.6 or less).",
             "arXiv 2306.17844: a Pizza has 0.99 and 0.17, a Clock 0.33 and 0.85",
             groks("baseline", accuracy=0.95),
-            lies(
-                at_end("baseline", "gradient_symmetry"),
-                "gradient symmetry at the end at least 0.9",
-                at_least=0.9,
-            ),
+            lies(at_end("baseline", "gradient_symmetry"), "gradient symmetry at the end {}", 0.9),
             lies(
                 at_end("baseline", "distance_irrelevance"),
-                "distance irrelevance at the end at most 0.6",
+                "distance irrelevance at the end {}",
                 at_most=0.6,
             ),
         ),
@@ -186,7 +182,7 @@ CIRCUITS = Row(
             *(
                 lies(
                     at_end(arm, "distance_irrelevance"),
-                    f"{arm}: distance irrelevance at the end at most 0.6",
+                    f"{arm}: distance irrelevance at the end {{}}",
                     at_most=0.6,
                 )
                 for arm in ("frozen oracle", "uniform")
@@ -201,14 +197,14 @@ CIRCUITS = Row(
             never_groks("decay 0", accuracy=0.95),
             lies(
                 gap("baseline", "decay 0", "gradient_symmetry"),
-                "gradient symmetry of the baseline minus that without decay at least 0.1",
-                at_least=0.1,
+                "gradient symmetry of the baseline minus that without decay {}",
+                0.1,
                 null=0.0,
             ),
             lies(
                 gap("decay 0", "baseline", "distance_irrelevance"),
-                "distance irrelevance without decay minus that of the baseline at least 0.2",
-                at_least=0.2,
+                "distance irrelevance without decay minus that of the baseline {}",
+                0.2,
                 null=0.0,
             ),
         ),
@@ -220,12 +216,12 @@ CIRCUITS = Row(
             "arXiv 2306.17844; our control: the same patch in a network that memorised",
             lies(
                 at_end("baseline", "patched_test_accuracy"),
-                "baseline: test accuracy with the patch at least 0.9",
-                at_least=0.9,
+                "baseline: test accuracy with the patch {}",
+                0.9,
             ),
             lies(
                 at_end("decay 0", "patched_train_accuracy"),
-                "decay 0: train accuracy with the patch at most 0.5",
+                "decay 0: train accuracy with the patch {}",
                 at_most=0.5,
             ),
         ),
@@ -248,8 +244,8 @@ KERNEL = Row(
             "arXiv 2310.06110",
             lies(
                 change("baseline", "kernel_turn"),
-                "turn of the kernel at the grok at least 2 x that at memorising",
-                at_least=2.0,
+                "turn of the kernel at the grok {} x that at memorising",
+                2.0,
                 null=1.0,
             ),
         ),
@@ -273,7 +269,7 @@ KERNEL = Row(
             never_groks("decay 0", accuracy=0.95),
             lies(
                 turn_over("decay 0", "baseline", at_end),
-                "turn of the kernel at the end at most 0.5 x that of the baseline",
+                "turn of the kernel at the end {} x that of the baseline",
                 at_most=0.5,
                 null=1.0,
             ),
@@ -289,7 +285,7 @@ KERNEL = Row(
             takes("output x0.25", "baseline", at_most=0.8),
             lies(
                 turn_over("output x4", "output x0.25", when_memorised),
-                "turn of the kernel at memorising, x4 over x0.25, at most 0.5",
+                "turn of the kernel at memorising, x4 over x0.25, {}",
                 at_most=0.5,
                 null=1.0,
             ),
@@ -376,7 +372,7 @@ DATA = Row(
             "arXiv 2309.02390",
             lies(
                 exponent(wait("baseline"), wait("pairs 0.9"), 0.9 / 0.7),
-                "exponent of the wait in the size of the train set at most -1.5",
+                "exponent of the wait in the size of the train set {}",
                 at_most=-1.5,
                 null=0.0,
             ),
@@ -389,7 +385,7 @@ DATA = Row(
             "arXiv 2309.02390: semi-grokking",
             lies(
                 at_end("pairs 0.45", "unmirrored_accuracy"),
-                "unmirrored accuracy at the end between 0.1 and 0.9",
+                "unmirrored accuracy at the end {}",
                 0.1,
                 0.9,
             ),

@@ -42,10 +42,7 @@ def structure_by_width(evidence: Evidence) -> list[Part]:
     """The rank correlation of width with the epoch at which KL is small."""
     names = [name for name in evidence.arms if name.startswith("d ")]
     widths = [float(name.removeprefix("d ")) for name in names]
-    times = []
-    for name in names:
-        arm = evidence.arm(name)
-        times.append(evidence.times(name, arm.epoch.where(arm.kl <= STRUCTURE).min("epoch")))
+    times = [evidence.first(name, evidence.arm(name).kl <= STRUCTURE) for name in names]
     ranks = rank_correlations(widths, in_order(times))
     medians = "; ".join(f"d {width:g}: {one}" for width, one in zip(widths, times, strict=True))
     says = f"rank correlation of d and the epoch of KL <= {STRUCTURE} at most -0.8"

@@ -128,9 +128,7 @@ def _arm(beta: float) -> str:
 
 
 def _attention_epochs(evidence: Evidence, beta: float) -> Times:
-    arm = evidence.arm(_arm(beta))
-    first = arm.epoch.where(arm.kl < SMALL_KL).min("epoch")
-    return evidence.times(_arm(beta), first)
+    return evidence.first(_arm(beta), evidence.arm(_arm(beta)).kl < SMALL_KL)
 
 
 def _r_squared(x: np.ndarray, y: np.ndarray) -> float:

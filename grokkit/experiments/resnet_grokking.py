@@ -73,7 +73,7 @@ ROW = Row(
             memorises("without twins"),
             # Above what one answer to all images gets right, and far below the share
             # whose class occurs in train.
-            ends_below("without twins", "test_accuracy", 0.3),
+            ends_below("without twins", variable="test_accuracy", limit=0.3),
             afterwards=SCOUTED,
         ),
     ),

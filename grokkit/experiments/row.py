@@ -60,6 +60,10 @@ class Row:
     def __post_init__(self) -> None:
         object.__setattr__(self, "seeds", tuple(self.seeds))  # a list could not be hashed
 
+    def claims_at(self, size: Size) -> tuple[Claim, ...]:
+        """What is claimed at a size."""
+        return self.claims + (self.paper_claims if size == "paper" else ())
+
     def arms(
         self, size: Size = "classroom", seeds: Sequence[int] | None = None
     ) -> dict[str, list[Spec]]:
@@ -122,7 +126,7 @@ class Row:
             seeds: of which seeds they are; None: the row's own.
         """
         results, evidence = [], self.evidence(history, size, seeds)
-        for claim in self.claims + (self.paper_claims if size == "paper" else ()):
+        for claim in self.claims_at(size):
             evidence.forget()
             try:
                 parts = claim.judge(evidence)
