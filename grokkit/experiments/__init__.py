@@ -39,6 +39,7 @@ from grokkit.experiments import (
     theory,
     three_accounts,
     tickets,
+    ungrokking,
     uniformity,
     wait,
 )
@@ -103,6 +104,7 @@ ROWS: Mapping[str, Row] = MappingProxyType(
             field.KERNEL,
             field.NORM,
             field.DATA,
+            ungrokking.ROW,
             # The elective, arXiv 2605.15806.
             operators.ROW,
         )
