@@ -11,15 +11,12 @@ import numpy as np
 
 from grokkit.diagnostics import memorise_epoch
 from grokkit.experiments import inductive_bias, three_accounts, uniformity
-from grokkit.experiments.claims import Claim, Part
 from grokkit.experiments.compressibility import COMPARED, foretold
-from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import bounded, for_each, never_groks, part
 from grokkit.experiments.outcomes import both, negated, where
-from grokkit.experiments.row import Arms, Row, Size
+from grokkit.experiments.row import Arms, Claim, Evidence, Part, Row, Size, Times
 from grokkit.experiments.signals import BASE, SIGNALS, arrivals, ways
 from grokkit.experiments.three_accounts import TRAPPED, order_agrees
-from grokkit.experiments.times import Times
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -69,7 +66,7 @@ def mirror_images_at_once(evidence: Evidence) -> list[Part]:
 def same_order(evidence: Evidence) -> list[Part]:
     """The rank correlation of each seed's order of signals with the order that was found."""
     epochs = np.stack([arrivals(evidence, name).values for name in ORDER], axis=1)
-    rhos = [order_agrees(range(len(ORDER)), own) for own in epochs]
+    rhos = [order_agrees(np.arange(len(ORDER)), own) for own in epochs]
     says = f"rank correlation with the order {', '.join(ORDER)} at least 0.7"
     return [bounded(says, rhos, at_least=0.7, null=0.0)]
 

@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grokkit.diagnostics import phase_borders
-from grokkit.experiments.claims import Claim, Part
-from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import (
     AND_HOLDS,
     APART,
@@ -19,7 +17,7 @@ from grokkit.experiments.judges import (
     sooner,
     spread,
 )
-from grokkit.experiments.row import Arms, Row, Size
+from grokkit.experiments.row import Arms, Claim, Evidence, Part, Row, Size
 from grokkit.experiments.settings import kl, quick
 
 if TYPE_CHECKING:

@@ -3,12 +3,9 @@
 import numpy as np
 
 from grokkit.diagnostics import memorise_epoch
-from grokkit.experiments.claims import Claim, Part
-from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.inductive_bias import placed
 from grokkit.experiments.judges import bounded, in_order, judge, part, rank_correlations
-from grokkit.experiments.row import Row
-from grokkit.experiments.times import Times
+from grokkit.experiments.row import Claim, Evidence, Part, Row, Times
 
 COMPARED = ("M", "M+A*", "A*", "none")
 """The four placements that the paper compares."""

@@ -13,9 +13,7 @@ import numpy as np
 
 from grokkit.diagnostics import half_rise_epoch, measure_transition
 from grokkit.engine import RunSpec, presets
-from grokkit.experiments.claims import Claim
 from grokkit.experiments.estimates import Measured
-from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import groks, memorises, never_groks, one_norm
 from grokkit.experiments.quantities import (
     Epochs,
@@ -31,8 +29,7 @@ from grokkit.experiments.quantities import (
     takes,
     wait,
 )
-from grokkit.experiments.row import Arms, Row, Size
-from grokkit.experiments.times import Times
+from grokkit.experiments.row import Arms, Claim, Evidence, Row, Size, Times
 
 FRESH = tuple(range(40, 45))
 """Seeds that no run of this course had before."""

@@ -7,23 +7,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grokkit.diagnostics import phase_borders, plateau_lengths
-from grokkit.experiments.claims import Bounds, Claim, Part
-from grokkit.experiments.evidence import Evidence, MissingArm
 from grokkit.experiments.judges import (
     APART,
+    Judge,
     bounded,
+    compared,
     for_each,
-    judge,
     memorises,
     never_groks,
     one_norm,
     part,
-    ratio,
     so_far,
     spread,
 )
 from grokkit.experiments.quantities import wait
-from grokkit.experiments.row import Arms, Row, Size
+from grokkit.experiments.row import Arms, Bounds, Claim, Evidence, MissingArm, Part, Row, Size
 from grokkit.experiments.settings import slow, unordered
 
 if TYPE_CHECKING:
@@ -141,12 +139,9 @@ def structure_first(evidence: Evidence, arm: str) -> Part:
     return bounded(says, left, f"{spread(left)} of it is left", at_most=0.1)
 
 
-@judge
-def waits(evidence: Evidence, says: str, arm: str, other: str, bounds: Bounds) -> list[Part]:
+def waits(says: str, arm: str, other: str, bounds: Bounds) -> Judge:
     """The waits of two arms, from memorising to test accuracy 0.95."""
-    return [
-        ratio(says.format(arm, other), wait(arm)(evidence), wait(other)(evidence), bounds, "and")
-    ]
+    return compared(wait(arm), wait(other), says.format(arm, other), bounds, "and")
 
 
 def loss_rises(evidence: Evidence) -> list[Part]:

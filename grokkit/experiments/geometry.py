@@ -4,8 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from grokkit.experiments.claims import Claim, Part
-from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import (
     bounded,
     groks,
@@ -15,7 +13,7 @@ from grokkit.experiments.judges import (
     sooner,
     spread,
 )
-from grokkit.experiments.row import Arms, Row, Size
+from grokkit.experiments.row import Arms, Claim, Evidence, Part, Row, Size
 from grokkit.experiments.settings import kl, quick
 from grokkit.runtime import specs_of
 

@@ -8,7 +8,6 @@ looked at.
 """
 
 from grokkit.engine import RunSpec, presets
-from grokkit.experiments.claims import Claim
 from grokkit.experiments.judges import groks, memorises, never_groks
 from grokkit.experiments.quantities import (
     at_end,
@@ -22,7 +21,7 @@ from grokkit.experiments.quantities import (
     takes,
     wait,
 )
-from grokkit.experiments.row import Arms, Row, Size
+from grokkit.experiments.row import Arms, Claim, Row, Size
 from grokkit.experiments.settings import kl
 
 TWENTY, TEN, FIVE = (tuple(range(10, 10 + n)) for n in (20, 10, 5))

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grokkit.engine import RunSpec
-from grokkit.experiments.claims import Bounds, Claim, Part
-from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import (
     ALSO_MEMORISES,
     bounded,
+    compared,
     falls_with,
     grok_ranks,
     in_order,
@@ -21,11 +20,11 @@ from grokkit.experiments.judges import (
     memorises,
     never_groks,
     rank_correlations,
-    ratio,
     sooner,
     spread,
 )
-from grokkit.experiments.row import Arms, Row, Size
+from grokkit.experiments.quantities import grok
+from grokkit.experiments.row import Arms, Bounds, Claim, Evidence, Part, Row, Size
 from grokkit.experiments.settings import recorded_base
 
 if TYPE_CHECKING:
@@ -221,14 +220,6 @@ def paced(size: Size) -> Arms:
     return decays | rates
 
 
-def product_decides(evidence: Evidence) -> list[Part]:
-    """The largest rate against the least, the product held."""
-    mine = evidence.grokked("rate x10, decay / 10", 0.95)
-    its = evidence.grokked("decay 1", 0.95)
-    says = "ten times the rate, at one product, within a factor of two"
-    return [ratio(says, mine, its, Bounds(0.5, 2.0), "and")]
-
-
 PACE = Row(
     name="lr-and-decay",
     figure="arXiv 2602.06702: learning rate and decay",
@@ -239,7 +230,13 @@ PACE = Row(
             "lr-and-decay/product",
             "At one product of the two a tenfold rate changes the grok epoch by less than two.",
             "arXiv 2602.06702",
-            product_decides,
+            compared(
+                grok("rate x10, decay / 10"),
+                grok("decay 1"),
+                "ten times the rate, at one product, within a factor of two",
+                Bounds(0.5, 2.0),
+                "and",
+            ),
         ),
         Claim(
             "lr-and-decay/larger-rate-is-sooner",

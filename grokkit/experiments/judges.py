@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Float
 
 from grokkit.experiments.claims import Bounds, Part
-from grokkit.experiments.estimates import Measured
+from grokkit.experiments.estimates import Measured, in_digits
 from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.outcomes import both, negated
 from grokkit.experiments.times import Times
@@ -49,6 +49,9 @@ ACCURACIES = (0.99, 0.95)
 
 Quantity = Callable[[Evidence], Measured]
 """A number for each seed, measured on the evidence."""
+
+Epochs = Callable[[Evidence], Times]
+"""An epoch for each seed of one arm."""
 
 
 @judge
@@ -87,6 +90,14 @@ def no_sooner(arm: str, other: str, factor: float = 0.8) -> Judge:
     """
     says = f"{arm} not before {factor:.3g} of {other}'s epoch"
     return _compared(arm, other, says, Bounds(at_least=np.nextafter(factor, 2 * factor)))
+
+
+@judge
+def compared(
+    evidence: Evidence, mine: Epochs, its: Epochs, says: str, bounds: Bounds, word: str = "against"
+) -> list[Part]:
+    """One epoch over another of the same seed, between two bounds."""
+    return [ratio(says, mine(evidence), its(evidence), bounds, word)]
 
 
 @judge
@@ -297,12 +308,6 @@ def rank_correlations(
         else:
             found.append(0.0)
     return found
-
-
-def in_digits(value: float, text: str = ".2g") -> str:
-    """A number in a format of its own; from 100 to a million in digits, as 1,400 for 1.4e+03."""
-    written = format(value + 0.0, text)  # -0 is 0
-    return f"{float(written):,.0f}" if "e+" in written and abs(value) < 1e6 else written
 
 
 def spread(values: Iterable[float], text: str = ".2g") -> str:

@@ -5,8 +5,6 @@ from functools import partial
 import numpy as np
 
 from grokkit.engine import RunSpec
-from grokkit.experiments.claims import Claim, Part
-from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import (
     ALSO_MEMORISES,
     APART,
@@ -21,7 +19,7 @@ from grokkit.experiments.judges import (
     sooner,
     spread,
 )
-from grokkit.experiments.row import Arms, Row, Size
+from grokkit.experiments.row import Arms, Claim, Evidence, Part, Row, Size
 from grokkit.experiments.settings import kl, quick
 from grokkit.runtime import specs_of
 

@@ -10,11 +10,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from grokkit.experiments.claims import Bounds, Claim
 from grokkit.experiments.estimates import Measured
-from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import Judge, asks, spread
-from grokkit.experiments.row import Arms, Row, Size
+from grokkit.experiments.row import Arms, Bounds, Claim, Evidence, Row, Size
 from grokkit.operators import RIVALS, contest_presets
 
 SCOUTED = (

@@ -6,7 +6,6 @@ the median: :func:`lies` for any number, :func:`compare` and :func:`takes` for t
 """
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 
@@ -14,15 +13,12 @@ from grokkit.engine import RunSpec
 from grokkit.experiments.claims import Bounds
 from grokkit.experiments.estimates import Measured
 from grokkit.experiments.evidence import Evidence
-from grokkit.experiments.judges import Judge, Quantity, asks, spread
+from grokkit.experiments.judges import Epochs, Judge, Quantity, asks, compared, spread
 from grokkit.experiments.times import Times
 
 RIGHT = 1 / 2
 """Attention is right when every informative token of every train example has at least this
 share of what the oracle gives it."""
-
-Epochs = Callable[[Evidence], Times]
-"""An epoch for each seed of one arm."""
 
 
 def grok(arm: str, accuracy: float = 0.95) -> Epochs:
@@ -165,7 +161,7 @@ def compare(
 ) -> Judge:
     """The ratio of two epochs of the same seed, by the interval of its median."""
     bounds = Bounds(at_least, at_most, null=1.0, rule="interval")
-    return asks(says, ratio(mine, its), bounds, lambda e: f"{mine(e)} against {its(e)}")
+    return compared(mine, its, says, bounds)
 
 
 def takes(

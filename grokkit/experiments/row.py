@@ -6,13 +6,19 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from grokkit.engine import Spec
 from grokkit.errors import check_choice, refuse
-from grokkit.experiments.claims import SEEDS, Claim, Part, Result, verdict_of
+from grokkit.experiments.claims import SEEDS, Bounds, Claim, Part, Result, verdict_of
 from grokkit.experiments.evidence import Evidence, MissingArm, NoRecord
 from grokkit.experiments.times import Times
 from grokkit.runtime import any_specs_of
 
 if TYPE_CHECKING:
     import xarray as xr
+
+__all__ = [
+    "SEEDS", "SIZES", "Arms", "Bounds", "Claim", "Evidence", "MissingArm", "Part", "Row", "Size",
+    "Times",
+]  # fmt: skip
+"""What a row is written in."""
 
 Size = Literal["classroom", "paper"]
 SIZES: tuple[str, ...] = get_args(Size)

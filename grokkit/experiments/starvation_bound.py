@@ -5,10 +5,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grokkit.experiments.claims import Claim, Part
-from grokkit.experiments.evidence import Evidence, MissingArm
 from grokkit.experiments.judges import bounded, judge, so_far, spread
-from grokkit.experiments.row import Arms, Row, Size
+from grokkit.experiments.row import Arms, Claim, Evidence, MissingArm, Part, Row, Size
 from grokkit.experiments.settings import kl, slow
 
 if TYPE_CHECKING:

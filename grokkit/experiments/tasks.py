@@ -4,9 +4,8 @@ In the latter only the last query has informative positions.
 """
 
 from grokkit.engine import RunSpec
-from grokkit.experiments.claims import Claim
 from grokkit.experiments.judges import groks, memorised_first, memorises, never_groks, sooner
-from grokkit.experiments.row import Arms, Row, Size
+from grokkit.experiments.row import Arms, Claim, Row, Size
 from grokkit.experiments.settings import kl, recorded_base
 from grokkit.experiments.starvation_bound import holds_everywhere
 from grokkit.tasks import (

@@ -13,17 +13,13 @@ A signal proves something only beside networks that memorise and never grok. The
 such controls: one without weight decay, and one with it, whose distractors are a trap.
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from grokkit.diagnostics import kendall_w, midranks
 from grokkit.diagnostics.order import LARGEST
-from grokkit.experiments.claims import Bounds, Claim, Part
-from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import bounded, for_each, never_groks, part, ratio, spread
 from grokkit.experiments.outcomes import negated
-from grokkit.experiments.row import Arms, Row, Size
+from grokkit.experiments.row import Arms, Bounds, Claim, Evidence, Part, Row, Size
 from grokkit.experiments.settings import kl, slow
 from grokkit.experiments.signals import BASE, FALLING, RANKED, SIGNALS, arrivals, gone, ways
 from grokkit.experiments.uniformity import below_null
@@ -112,7 +108,7 @@ def _like_the_others(epochs: np.ndarray) -> Part:
     return bounded(says, rhos, at_least=0.7, null=0.0)
 
 
-def order_agrees(one: Sequence[float] | np.ndarray, other: np.ndarray) -> float:
+def order_agrees(one: np.ndarray, other: np.ndarray) -> float:
     """The rank correlation of two orders; ``nan`` where one is not known, or of ties alone."""
     from scipy.stats import spearmanr
 

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grokkit.engine import RunSpec
-from grokkit.experiments.claims import Claim, Part
-from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import (
     ALSO_MEMORISES,
     bounded,
@@ -26,7 +24,7 @@ from grokkit.experiments.judges import (
     spread,
 )
 from grokkit.experiments.outcomes import where
-from grokkit.experiments.row import Arms, Row, Size
+from grokkit.experiments.row import Arms, Claim, Evidence, Part, Row, Size
 from grokkit.experiments.settings import recorded_base
 from grokkit.tasks import PrimeField
 

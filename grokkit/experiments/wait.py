@@ -12,9 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from grokkit.engine import RunSpec
-from grokkit.experiments.claims import Claim
 from grokkit.experiments.estimates import Measured
-from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.headlines import FIVE, base, controls, structure
 from grokkit.experiments.judges import Judge
 from grokkit.experiments.quantities import (
@@ -29,7 +27,7 @@ from grokkit.experiments.quantities import (
     ratio,
     wait,
 )
-from grokkit.experiments.row import Arms, Row, Size
+from grokkit.experiments.row import Arms, Claim, Evidence, Row, Size
 from grokkit.experiments.settings import kl, unordered
 
 SHARED = (
