@@ -176,8 +176,8 @@ ROW = Row(
             "A strong prior removes the plateau entirely.",
             "section 5; weak point 7: there is a floor",
             compared(
-                grok(_arm(3)),
-                lambda evidence: evidence.memorised(_arm(3)),
+                grok("KL 3"),
+                lambda evidence: evidence.memorised("KL 3"),
                 "KL 3 groks within twice the epochs of memorising",
                 Bounds(at_most=2.0),
             ),
