@@ -131,6 +131,7 @@ def lies(
     at_most: float = math.inf,
     null: float | None = None,
     digits: str = ".2g",
+    between: str = "between {:g} and {:g}",
 ) -> Judge:
     """A number between two bounds, by the interval of its median.
 
@@ -141,13 +142,14 @@ def lies(
         at_most: the upper one.
         null: the value that means no effect.
         digits: the format of the numbers that were seen.
+        between: how two bounds are told.
     """
     if math.isinf(at_least):
         words = f"at most {at_most:g}"
     elif math.isinf(at_most):
         words = f"at least {at_least:g}"
     else:
-        words = f"between {at_least:g} and {at_most:g}"
+        words = between.format(at_least, at_most)
     bounds = Bounds(at_least, at_most, null, rule="interval")
     return asks(says.format(words), quantity, bounds, lambda e: spread(quantity(e).known, digits))
 
