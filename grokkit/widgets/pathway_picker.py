@@ -126,7 +126,7 @@ def _scene(history: "xr.Dataset", every: "dict[NormPlacement, np.ndarray]") -> S
         if bare is None:
             return []
         alone = Bundle(history, [every[bare]], most=60).lines(
-            values, "placement", {"color": GREY, "width": 1.4, "label": "test, no norm"}
+            values, "placement", {"color": GREY, "width": 1.4, "label": "test, without LayerNorm"}
         )
         return [by("placement", (None if name == bare else one for name in names)) for one in alone]
 

@@ -75,10 +75,8 @@ class Routing:
 
         ``alpha`` and ``beta``, the attention of x and x'; ``m``, what the rest of either is
         pooled to (13); ``h`` and ``h2``; ``distance`` between these by the closed form (14),
-        with its bounds ``lower`` (18), 0 where it says nothing, and ``upper`` (16);
-        ``spread``, Delta_emb for every attention, as m can be no further off than the
-        furthest v_j; ``needed`` = gamma Delta_emb, what the MLP needs (Theorem 4.3);
-        ``kl`` and ``kl2`` to the oracle, in nats; whether B_gamma holds.
+        and ``upper``, its bound (16); ``spread``, Delta_emb for every attention, as m can be
+        no further off than the furthest v_j; whether B_gamma holds.
         """
         i, other, theirs = self.position, self.weights.copy(), self.values.copy()
         other[i], theirs[i] = self.other_weight, self.other_value
@@ -88,26 +86,19 @@ class Routing:
         a, b = (float(mass) for mass in attention[:, i])
         pair = self.values[i], self.other_value
         spread = theory.value_spread(np.stack(pair), np.delete(self.values, i, axis=0))
-        separation = float(np.linalg.norm(pair[0] - pair[1]))
-        lower = max(float(theory.gap_lower_bound(a, b, separation, spread)), 0.0)
         upper = float(theory.gap_upper_bound(a, b, spread))
         distance = float(np.linalg.norm(theory.pooled_difference(a, b, *pair, m)))
-        kl, kl2 = theory.kl_divergence(theory.oracle_attention(self.informative), attention)
-        needed = self.gamma * spread
         holds = theory.structural_condition(attention, self.informative, self.gamma)
         in_x, in_other = ("holds" if one else "is broken" for one in holds)
         found = {"alpha": attention[0], "beta": attention[1], "h": h, "h2": h2, "m": m}
         for name, values in (("h", [h, h2]), ("m", [m]), ("way_", [m, pair[0]]),
                              ("way2_", [m, pair[1]])):  # fmt: skip
             found |= {f"{name}{along}": np.array(values)[:, j] for j, along in enumerate("xy")}
-        found |= {"bars": np.array([lower, distance, min(upper, spread)])}
+        found |= {"bars": np.array([distance, min(upper, spread)])}
         return {
             **{name: values.tolist() for name, values in found.items()},
             **{f"share{j}": float(mass) for j, mass in enumerate(attention[0])},
-            "share_other": b, "distance": distance, "lower": lower, "upper": upper,
-            "needed": needed, "spread": spread, "kl": float(kl), "kl2": float(kl2),
-            "verdict": "Far enough apart" if distance >= needed else "Too close together",
-            "at_least": f"{lower:.2f}" if lower else "0, says nothing",
+            "share_other": b, "distance": distance, "upper": upper, "spread": spread,
             "in_x": in_x, "in_other": in_other,
         }  # fmt: skip
 
@@ -171,8 +162,8 @@ def _scene(start: Routing, examples: bool) -> Scene:
             "position": i,
             "gamma": start.gamma,
         },
-        "headline": "{verdict}: ‖h − h′‖ is {distance}, and the MLP needs {needed}",
-        "below": f"Bᵧ, a mass of γ = {start.gamma:g} or more on every informative position, "
+        "headline": "h and h′ are {distance} apart; (16) allows {upper}",
+        "below": f"Bᵧ, a share of γ = {start.gamma:g} or more for every informative position, "
         "{in_x} in x and {in_other} in x′. α: a weight divided by the sum of the weights",
         "rows": [[_plane(start), _attention(start), _bounds(start)]],
     }
@@ -226,13 +217,14 @@ def _attention(start: Routing) -> Scene:
     colors = [GREEN if one else GREY for one in on]
     ends = positions[on]
     return {
-        "title": "KL {kl} nats in x (filled), {kl2} in x′ (open)",
+        "title": "Attention in x (filled) and x′ (open)",
         "x": axis("position", -0.6, len(positions) - 0.4,
                   ticks=[[j, str(j)] for j in positions[:-1].tolist()]
                   + [[len(positions) - 1, "="]]),
         "y": axis("share of attention", 0, 1),
         "height": 290,
-        "says": "mass on the position that differs: {share_other} in x′",
+        "says": f"share of the position that differs: {{share{start.position}}} in x, "
+        "{share_other} in x′",
         "marks": [
             mark("bars", x=(positions - 0.19).tolist(), y=_out("alpha"), width=0.34, color=colors),
             mark("bars", x=(positions + 0.19).tolist(), y=_out("beta"), width=0.34, color=colors,
@@ -247,21 +239,18 @@ def _attention(start: Routing) -> Scene:
 
 def _bounds(start: Routing) -> Scene:
     spread = numbers(start.outputs["spread"])
-    names = ["at least (18)", "‖h − h′‖ (14)", "at most (16)"]
+    names = ["distance of h and h′", "at most, by (16)"]
     return {
-        "title": "The distance and its bounds",
+        "title": "How far apart",
         "x": axis("distance", 0, spread),
-        "y": axis("", -0.6, 2.6, ticks=[]),
+        "y": axis("", -0.6, 1.6, ticks=[]),
         "height": 290,
-        "says": "at least {lower}, is {distance}, at most {upper}; needed {needed}",
+        "says": "is {distance}, at most {upper}",
         "marks": [
-            mark("bars", x=[0, 1, 2], y=_out("bars"), width=0.5, across=True,
-                 color=[GREY, GREEN, GREY]),
-            mark("rule", x=numbers(start.outputs["needed"]), dash=[5, 4], color=INK,
-                 label="needed: γ Δ"),
-            *(mark("words", x=0.02 * spread, y=row + 0.38, text=f"{name}: {{{value}}}",
+            mark("bars", x=[0, 1], y=_out("bars"), width=0.4, across=True, color=[GREEN, GREY]),
+            *(mark("words", x=0.02 * spread, y=row + 0.28, text=f"{name}: {{{value}}}",
                    anchor="start")
-              for row, (name, value) in enumerate(zip(names, ("at_least", "distance", "upper"),
+              for row, (name, value) in enumerate(zip(names, ("distance", "upper"),
                                                       strict=True))),
         ],
     }  # fmt: skip
