@@ -57,16 +57,15 @@ for share in (0.5, 0.2, 0.1, 0.0):
 #
 # A real network may give the two tokens *different* shares. Call the place at which they stand $i$. The token there
 # has the value $v_i$ and the share $\alpha_i$. Let $m$ be the mean of all other values, weighted with their shares.
-# Then $h$ lies on the way from $m$ to $v_i$: the part $\alpha_i$ of the way.
+# Then $h$ lies between $m$ and $v_i$: at a share of 0 it is $m$, and at a share of 1 it is $v_i$.
 #
 # In the second sum the other tokens are the same, and their scores too. So $m$ is the same. In symbols, with a prime
 # for the second sum:
 #
 # $$h = m + \alpha_i\,(v_i - m), \qquad h' = m + \alpha'_i\,(v'_i - m).$$
 #
-# Let the longest way from $m$ to a value be $\Delta$ (Delta) long. Then $h$ is at most $\alpha_i \Delta$ away from
-# $m$, and $h'$ at most $\alpha'_i \Delta$. Go from $h$ to $m$ and on to $h'$: this is at most
-# $\alpha_i \Delta + \alpha'_i \Delta$ long. So
+# Let $\Delta$ (Delta) be the largest distance between $m$ and such a value. Then $h$ is at most $\alpha_i \Delta$
+# away from $m$, and $h'$ at most $\alpha'_i \Delta$. So they are not further apart than the sum:
 #
 # $$\|h - h'\| \;\le\; (\alpha_i + \alpha'_i)\,\Delta. \qquad (16)$$
 #
@@ -139,8 +138,8 @@ figure
 # $B_\gamma$ does not ask for much attention in the mean. It asks that **no informative token gets too little**.
 # Lesson 02 has a measure for this: the **least mass**.
 #
-# *Try it.* Positions 0 and 2 are informative (green). The sequences x and x′ differ at position 0 only. On the left
-# $h$ lies on the dotted way from $m$ to $v_0$, and $h'$ on the way to $v'_0$.
+# *Try it.* Positions 0 and 2 are informative (green). The sequences x and x′ differ at position 0 only. In the
+# left panel $h$ lies on the dotted line between $m$ and $v_0$, and $h'$ on the one between $m$ and $v'_0$.
 #
 # 1. Give position 0 the smallest weight, in x and in x′. $B_\gamma$ is broken, and $h$ and $h'$ come close together.
 # 2. Choose the example "Bᵧ holds, yet h and h′ meet". Every informative share is large enough, and still the two
@@ -182,11 +181,11 @@ for name, guess in (("weak pull", my_weak_count), ("strong pull", my_strong_coun
 #
 # ## 4. The twist: which measure tells them apart?
 #
-# Lesson 02 has three measures of a look. The picture shows each for every network: at its epoch of 95 %, or at the
-# end of its run if it never came there. Twenty networks stand there for comparison. Ten are *free*: nothing pulls
+# Lesson 02 has three measures of a look. The picture shows them for each network, at its epoch of 95 %, or at the end
+# of its run if it never came there. Twenty more networks stand there for comparison. Ten are *free*: nothing pulls
 # them. Ten are *told where to look* (lesson 06).
 #
-# *Look at the two lower rows, in each panel. In which one do the colours not mix?*
+# *In each panel, look at the two lower rows. In which panel do green and purple not mix?*
 
 # %% tags=["hide-input"]
 measures = {"mass": "informative_mass", "KL": "kl", "least mass": "min_informative_mass"}
@@ -258,7 +257,7 @@ print(f"\n{fill(one.claim.says, 90)}\n    -> {one.label}")
 # And **a network needs little**. Lesson 02 called attention "right" from a least mass of 0.25 on. Nine networks
 # under the weak pull grok with less than 0.2. "Right" is where free networks arrive, and more than they need.
 #
-# ## 5. Is enough attention enough to grok?
+# ## 5. Does a large least mass suffice?
 #
 # A control: a penalty on $W_Q$ and $W_K$ keeps attention uniform in five networks. Their least mass is 0.2, more than
 # in those nine. *What share of the unseen sums without a mirror image is right at the end, from 0 to 1?*
@@ -296,8 +295,8 @@ for arm in ("AdamW", "Muon", "SGD"):
 # %% [markdown]
 # The largest is more than twice the smallest, so there is no one norm. (The map below compares runs with AdamW only.)
 #
-# What does the paper *prove*? That the token that differs needs attention in at least one of the two sequences, as in
-# section 1. That the two conditions suffice, it *assumes*.
+# The paper *proves* only that the token that differs needs attention in at least one of the two sequences, as in
+# section 1. It *assumes* that its two conditions suffice.
 #
 # ## Case file
 #

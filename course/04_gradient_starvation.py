@@ -56,8 +56,8 @@ for one in belief:
 #
 # $$\Bigl|\frac{\partial L}{\partial \ell_j}\Bigr| \;\le\; C\sqrt{2L}.$$
 #
-# The bound is true. But it says only how large the gradient *may* be. The paper also takes the square root for the
-# way in which the gradient *does* fall. This can be measured.
+# The bound is true. But it says only how large the gradient *may* be. The paper also reads it as a law: the gradient
+# *does* fall with the square root of the loss. This can be measured.
 #
 # ## 2. The gradient, measured
 #
@@ -113,8 +113,9 @@ for seed, one in enumerate(row.runs("baseline")):
 # **The gradient falls about in proportion to the loss.** So attention starves, and faster than the paper's square
 # root says.
 #
-# *See it in a run.* Drag the epoch. On the right the gradient (purple) becomes smaller and smaller. On the left
-# attention goes on to the oracle all the same. How can that be? Section 4 comes back to it.
+# *See it in a run.* Drag the epoch, from memorising on. In the right panel the gradient (purple) becomes smaller and
+# smaller. In the left panel attention moves on towards the oracle all the same. How can that be? Section 4 comes back
+# to it.
 #
 # The headline names the **phase**. The paper has four: *memorisation*; *plateau*, when nothing seems to happen;
 # *resurgence*, when attention moves to where it should; *grokking*, when half or more of the unseen sums without a
@@ -130,8 +131,8 @@ widgets.RunScrubber()
 # starves?**
 #
 # To compare the two, we now take the gradient of their *weights*: of $W_Q$ and $W_K$ for attention, of the two
-# matrices for the MLP. How far does its length fall? We divide the largest value before memorising by the smallest
-# one from there to 95 %, in twenty networks, on seeds that nobody had seen.
+# matrices for the MLP. How far does the length of each fall? We divide its largest value before memorising by its
+# smallest one from there to 95 %, in twenty networks, on seeds that nobody had seen.
 #
 # *How many times further does attention's gradient fall than the MLP's? (1: just as far.)*
 
@@ -163,8 +164,8 @@ beside(
 # ## 4. A small gradient is not a small step
 #
 # The optimizer, AdamW, does not take steps of the gradient's size. It divides each gradient by its own recent size.
-# So we claimed, before these runs, that attention's steps fall at most ten-fold. *By what factor do they fall? (Same
-# measure.)*
+# So we claimed, before these runs, that attention's steps fall at most ten-fold. *By what factor do they fall?* (Again
+# the largest before memorising, divided by the smallest from there to 95 %.)
 
 # %%
 my_step_factor = None
@@ -211,15 +212,15 @@ viz.lines(
 # %% [markdown]
 # Our claim was wrong: in the median the steps fall 16-fold. But look at the dashed line. They fall *before* the sums
 # are memorised. From then on they stay about as large as they are, while both gradients go on falling. So "the gradient
-# is tiny, and therefore attention cannot move" is wrong, too. That is why attention goes on moving in the widget.
+# is tiny, and therefore attention cannot move" is wrong, too. Attention goes on moving, as it does in the widget.
 #
-# All this was measured with weight decay. Without it even AdamW's steps nearly vanish, as lesson 05 shows. So the
+# These steps were measured with weight decay. Without it even AdamW's steps nearly vanish, as lesson 05 shows. So the
 # next question is what decay does.
 #
 # ## Case file
 #
 # - **We know:** after memorising, the gradient of the scores falls about in proportion to the loss (five seeds).
-#   The MLP starves with attention (twenty fresh seeds).
+#   The MLP starves, too (twenty fresh seeds).
 # - **We doubt:** "the gradient is tiny, so attention cannot move". With decay, AdamW's steps shrink far less than
 #   the gradient.
 # - **It would change our minds:** a network in which attention starves and the MLP does not.

@@ -54,8 +54,8 @@ def told(spec):
 # | `"next token"` | one answer, at the end | each token is predicted from those before it |
 #
 # You train two networks in your world. One has no prior. The other is *told where to look*: it has the prior of lesson
-# 06 to the oracle, at strength 1. *Does it come to 95 % of the unseen examples in at most 0.8 of the epochs?* (Where
-# the runs end too early to tell, the answer is "undecided".)
+# 06 to the oracle, at strength 1. *Does it come to 95 % of the unseen examples in at most 0.8 of the epochs of the
+# first one?* (Where the runs end too early to tell, the answer is "undecided".)
 
 # %%
 my_assumption = None  # one of the six names; None: "moving"
@@ -258,8 +258,9 @@ print(f"claimed: a gain of 0.05 with letters and with random numbers -> {claim.v
 # ## 3. The twist: right on average, and wrong
 #
 # Must a prior say *where* to look? Two others only ask attention to be **sharp**: to put much on few tokens. They are
-# the **entropy** prior and the **sparsity** prior. Both add to the loss what is 0 if one token has all the attention,
-# and largest if all tokens have the same (the evidence has the formulas). The paper reports that both help.
+# the **entropy** prior and the **sparsity** prior. Each adds a number to the loss. It is 0 if one token has all the
+# attention, and it is largest if all tokens have the same (the evidence has the formulas). The paper reports that
+# both help.
 #
 # Look at the end of each run, in two measures of lesson 02. The **mean mass** is the attention on the two numbers
 # together, averaged over the training sums. The **least mass** is the smallest share that any number gets in any sum.
@@ -285,8 +286,8 @@ for words, arm in arms.items():
 # (The teacher is a trained network, as in lesson 07.)
 #
 # Look at the last two rows. By the mean mass they are perfect: all attention is on the two numbers. But the least mass
-# is 0.00: in some sum, one of the two numbers gets next to nothing. For one large share is sharper than two halves,
-# and a sum needs both of its numbers. Here is each network:
+# is 0.00: in some sum, one of the two numbers gets next to nothing. One large share is sharper than two halves, but a
+# sum needs both of its numbers. Here is each network:
 
 # %% tags=["hide-input"]
 drawn = {
