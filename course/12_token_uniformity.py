@@ -69,22 +69,22 @@ for words, phi in examples.items():
     print(f"{words:32} MED {med(phi):.2f}")
 
 # %% [markdown]
-# MED falls into two traps.
+# MED has two flaws.
 #
 # - **It depends on the frequency.** The second circle has the same places as the first. But the next number is
 #   nearly half-way round, so each step is long. (Nothing says that a network must go round once.)
 # - **It depends on the size.** The third embedding has no order, and the lowest MED, because it is small. You know
 #   something that makes all weights smaller: weight decay.
 #
-# Each trap has a remedy.
+# Each flaw has a remedy.
 #
 # - Against size: divide MED by the mean distance of all pairs of numbers. This is the **relative MED**. It is about 1
 #   where the order means nothing.
 # - Against frequency: call $i$ and $i + s$ neighbours, try each step $s$ from 1 to 23, and take the lowest relative MED.
 #   We call this number the **best step**.
 #
-# But the lowest of 23 numbers is low by luck alone. How low does luck come? Shuffle the numbers, take the best step
-# of the shuffled order, and do so 20 times. We call an embedding **even** if its best step is below all 20.
+# But the lowest of 23 numbers is low by luck alone. How low? Shuffle the numbers and take the best step of the
+# shuffled order; do this 20 times. We call an embedding **even** if its best step is below all 20.
 
 # %%
 print(f"{'':32}{'MED':>6}{'relative':>10}{'best step':>11}{'lowest of 20 shuffled':>23}")
@@ -170,9 +170,8 @@ widgets.EmbeddingCircle()
 #
 # ## 3. Is order enough? Is it needed?
 #
-# Here are three functions of two numbers $x$ and $y$, and five seeds of each. Two questions about each network. *Does it
-# generalise:* are 95 % of the unseen pairs right at any recorded epoch? *Is its embedding even* at the end, in the
-# order 0, 1, 2, … and its steps?
+# Take three functions of two numbers $x$ and $y$, and five seeds of each. Ask two things of each network. *Does it
+# generalise:* are 95 % of the unseen pairs right at any recorded epoch? *Is its embedding even* at the end?
 
 # %%
 evidence = experiments.row("med-tracking").evidence(experiments.recorded("med-tracking"))
@@ -187,11 +186,12 @@ for name in ("x+y", "x-y", "x^2+y^2"):
 # Look at $x - y$: all five networks are even, and only one generalises in 8,000 epochs. **Even embeddings were not
 # enough.**
 #
-# Look at $x^2 + y^2$: all five generalise, and none is even. **Nor was evenness in this order needed.**
+# Look at $x^2 + y^2$: all five generalise, and none is even. **Even embeddings were not needed.** (The numbers could
+# lie evenly in some other order than 0, 1, 2, … and its steps.)
 #
-# How can a network do without? The squares leave it another way to the answer. $i$ and $-i$ have the same square. So
-# $(i, j)$ has the same answer as $(-i, j)$, $(j, i)$ and so on: it has up to seven such *relatives*. How many unseen
-# pairs have a relative that was trained on?
+# How can a network do without order? With squares there is another way to the answer. $i$ and $-i$ have the same
+# square. So $(i, j)$ has the same answer as $(-i, j)$, $(j, i)$ and so on: it has up to seven such *relatives*. How many
+# unseen pairs have a relative that was trained on?
 
 # %% tags=["hide-input"]
 squares = experiments.row("med-tracking").arms()["x^2+y^2"][0]
@@ -208,8 +208,8 @@ print(f"x^2+y^2, seed {squares.seed}: {np.mean(related):.0%} of the unseen pairs
 
 # %% [markdown]
 # A network that gives relatives the same answer is right on these pairs, and needs no order for it. (We did not
-# test whether ours do this.) You know the simplest relative: the [mirror image](glossary.md) $(j, i)$ of lesson 01. In
-# $x - y$ it is of no help, for there it has another answer.
+# test whether ours do this.) You know one relative: the [mirror image](glossary.md) $(j, i)$ of lesson 01. With $x - y$
+# it is of no help, because its answer is another one.
 #
 # So ask whenever a network seems to understand: **what else would give the same answers?** The paper's last
 # network makes a good example.
@@ -217,8 +217,8 @@ print(f"x^2+y^2, seed {squares.seed}: {np.mean(related):.0%} of the unseen pairs
 # ## 4. The twist: sums, or twins?
 #
 # This network reads images. An image has four cells, and in each a **glyph**: a blank, or a polygon with spokes. The
-# class of an image is the sum of all sides. A convolutional network (a ResNet) memorises some of all images, and later
-# answers the others. Here is an unseen image, and one that it was trained on. (Our images are smaller than the
+# class of an image is the sum of all sides. A convolutional network (a ResNet) memorises some of the images, and later
+# answers the others. Here are an unseen image and one that it was trained on. (Our images are smaller than the
 # paper's.)
 
 # %%
@@ -288,8 +288,8 @@ viz.claims_map(upto=12)
 # %% [markdown]
 # ## Case file
 #
-# - **We know:** MED measures size as well as order. Even embeddings were not enough for $x - y$ (8,000 epochs), nor
-#   needed for $x^2 + y^2$ (in the order 0, 1, 2, …). The small image network answers by twins.
+# - **We know:** MED measures size as well as order. Even embeddings were not enough for $x - y$ (8,000 epochs), and not
+#   needed for $x^2 + y^2$. The small image network answers by twins.
 # - **We do not know:** whether the networks of $x^2 + y^2$ answer by relatives.
 # - **What would change it:** the image network at the paper's size, with twins held back, that answers the unseen.
 #

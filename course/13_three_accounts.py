@@ -45,14 +45,14 @@ from grokkit.viz.style import SIGNAL_LOOKS, picture, titles
 #
 # The answer itself is an eighth signal, **unseen pairs**: the accuracy on pairs whose mirror image is unseen, too.
 #
-# Each signal moves for thousands of epochs. At which epoch shall we say that it has moved? Take its change from the
-# epoch $t_0$, when the training sums are memorised, to the last epoch $T$. With $s(t)$ the signal, the share of this
-# change that is done at epoch $t$ is
+# A signal moves for thousands of epochs. At which epoch shall we say that it has moved? Look at its whole change,
+# from the epoch $t_0$ of memorising to the last epoch $T$. With $s(t)$ the signal, the share of this change that is done
+# at epoch $t$ is
 #
 # $$\mathrm{done}(t) = \frac{s(t) - s(t_0)}{s(T) - s(t_0)} .$$
 #
-# It is 0 at memorising and 1 at the end, whether the signal rises or falls. The rule: a signal is **half-way** when half
-# of its change is done, and stays done up to the end.
+# It is 0 at memorising and 1 at the end, whether the signal rises or falls. The rule: a signal is **half-way** from the
+# epoch on at which half of its change is done, and stays done up to the end.
 
 
 # %%
@@ -70,7 +70,7 @@ def half_way(epochs, values, since):
 
 
 # %% [markdown]
-# Here is the rule at work on the unseen pairs of one network:
+# For example, the unseen pairs of one network:
 
 # %%
 history = experiments.recorded("three-accounts")
@@ -104,10 +104,8 @@ viz.lines(
 # %% [markdown]
 # ## 2. Your prediction
 #
-# *Of the seven signals in the table, which is half-way first, and which last? And which are half-way before the
-# unseen pairs are, in at least four of five seeds?*
-#
-# (How we count: in each seed the eight signals get places, 1 for the earliest. What counts is a signal's mean place.)
+# *Of the seven signals in the table, which is half-way first, and which last, on average over five seeds? And which
+# are half-way before the unseen pairs are, in at least four seeds?*
 
 # %%
 my_first = None
@@ -132,8 +130,9 @@ beside("13 last of the signals", my_last, max(signals, key=mean_place.get))
 beside("13 half-way before the unseen pairs", my_leaders and sorted(my_leaders), sorted(leaders))
 
 # %% [markdown]
-# Some seeds are slow in everything. So the picture divides each epoch by that of the unseen pairs of the *same* seed.
-# Each row is a signal, and each dot a seed. Left of the line means before the unseen pairs.
+# (Mean place: in each seed the eight signals get places, 1 for the earliest.) Some seeds are slow in everything. So the
+# picture divides each epoch by that of the unseen pairs of the *same* seed. Each row is a signal, and each dot a seed.
+# Left of the line means: before the unseen pairs.
 
 # %% tags=["hide-input", "hide-output"]
 with viz.style():
@@ -198,15 +197,15 @@ print(f"ahead in {np.sum(clock < dates['unseen pairs'])} of {len(runs)} seeds")
 # memorise and never grok. In one the **weight decay is 0** (lesson 05). The other sits in the **trap** of lesson 02: its
 # distractors are random numbers.
 #
-# How much does a signal change there, from memorising to the end? The table counts in changes of the network that groks
-# (same seed). 1 means: as much as there. 0: not at all. Below 0: the other way.
+# How much does a signal change there, from memorising to the end? The table gives this change as a multiple of the
+# change in the network of the same seed that groks. 1 means as much, 0 not at all, below 0 the other way.
 
 # %%
 controls = {"no decay": "decay 0", "random distractors": "the trap"}
 print(f"{'median [least to greatest]':28}" + "".join(f"{words:>22}" for words in controls.values()))
 for name in order:
     if name in signals:
-        cells = [gone(evidence, name, arm) for arm in controls]
+        cells = [np.round(gone(evidence, name, arm), 1) + 0 for arm in controls]
         shown = [f"{np.median(one):.1f} [{one.min():.1f} to {one.max():.1f}]" for one in cells]
         print(f"{name:28}" + "".join(f"{cell:>22}" for cell in shown))
 right = [np.median(evidence.final(arm, "unmirrored_accuracy")) for arm in controls]
@@ -233,8 +232,8 @@ for arm, words in (("baseline", "groks"), ("random distractors", "the trap")):
 print(f"attention that looks everywhere alike has KL {np.log(5 / 2):.2g}")
 
 # %% [markdown]
-# No. In the trap KL falls from very high to high. At the end attention is still farther from the oracle than attention
-# that looks everywhere alike. So ask two things of a signal in a control: how much it changes, and *where it ends*.
+# No. In the trap KL falls from very high to high. At the end attention is still farther from the oracle than if it
+# looked everywhere alike. So ask two things of a signal in a control: how much it changes, and *where it ends*.
 # (Our own claim had asked only the first, and it failed: evidence 13.)
 #
 # ## 5. Change one thing, and see what follows
@@ -260,13 +259,11 @@ for name in names:
     print(f"{name:16}{line[0]:>10}{line[1]:>11}{come:>11} of 5{before[0]:>15}{before[1]:>15}")
 
 # %% [markdown]
-# Relative MED, Fourier and the unseen pairs all come much sooner. So the search for where to look *was* in their way.
-#
-# The order changes as well. Without the prior, Fourier came together with the unseen pairs; with the prior it is
-# ahead of them in every seed. So the order of section 2 belongs to that one setting.
-#
-# And the effective rank comes to its value in one seed of five, though these networks grok. So a large effective rank
-# was not needed. The trap has shown that it is not enough.
+# - Relative MED, Fourier and the unseen pairs come much sooner. So the search for where to look *was* in their way.
+# - The order changes. Without the prior Fourier came about when the unseen pairs did; with it, Fourier comes before them
+#   in every seed. So the order of section 2 is that of one setting.
+# - The effective rank comes to its value in one seed of five, though these networks grok. So it was not needed. In the
+#   trap it was not enough.
 #
 # ## 6. They may all be right, at different times
 #
@@ -275,7 +272,7 @@ for name in names:
 # pairs are answered about together: learning to add. The features move early (effective rank) and late (alpha). But
 # *because* does not follow from *before*.
 #
-# The whole course on one map: what is said, what was measured, and the verdict.
+# The whole course on one map:
 
 # %%
 viz.claims_map()
@@ -292,8 +289,8 @@ viz.claims_map()
 # **A common misconception.** "It comes before, every time, so it predicts." Which epoch is half-way is known only
 # when the run has ended.
 #
-# **More:** [evidence 13](evidence/13_three_accounts.ipynb): all signals of one run as curves, how sure the order is, six
-# other rules, another network, and six rules of ours on fresh seeds.
+# **More:** [evidence 13](evidence/13_three_accounts.ipynb): the curves of one run, how sure the order is, other rules,
+# another network, fresh seeds.
 #
 # **Exercises:** [13 · Three accounts, one network](../exercises/13_three_accounts.ipynb). **Next:** your own claim,
 # with the tools of [10 · Your own experiment](10_your_own_experiment.ipynb). Or an elective: what if there is no right

@@ -9,8 +9,8 @@
 #
 # So far each input had one right answer. Here it has many, and the best answer says how probable each of them is.
 # **How do you train a network to say that, and how do you measure whether it is right?** You train two networks and
-# compare them with a much simpler rival. One of the two is our construction of a **Martingale Neural Operator** (MNO),
-# after a second paper by the authors of arXiv 2605.15787, of which we know only the abstract.
+# compare them with a much simpler rival. One of the two is a **Martingale Neural Operator** (MNO), built after the
+# abstract of a paper (arXiv 2605.15806) by the authors of the paper of lesson 01.
 #
 # *You need* lesson 01, and from statistics variance, covariance and the normal (Gaussian) distribution. *Time:* 25
 # minutes; the code takes {{time 14}} of one core.
@@ -41,7 +41,7 @@ from grokkit.viz.style import picture, titles
 # The second term is the landscape: $-1$ and $+1$ are the valleys, 0 is the ridge. ($u_{xx}$ is the second derivative
 # along the circle, $dW$ a new random number at each place and moment. $\nu$, $a$ and $s$ are constants.)
 #
-# Here is a beginning near the ridge, with 40 of its ends. (The unit of $u$ is the standard deviation of all ends.)
+# Here is a beginning near the ridge, with 40 of its ends:
 
 # %% tags=["hide-input"]
 data = Data(System("phi4").build(seed=0))  # 1,024 beginnings to train on, 8 others to ask about
@@ -166,18 +166,17 @@ print(f"best sigma {sigmas[losses.mean(dim=1).argmin()]:.2f}; "
 # - eight **covariance factors**, the rows of a matrix $B$. Each is a field: a pattern in which places vary *together*;
 # - the **nugget** $d$: the variance that each place has for *itself*. It is one number for all places and beginnings.
 #
-# To draw an end $u_T$, take the mean, add each factor times a random number $z$, and at each place $\sqrt d$ times a
-# random number $e$. (All are independent and standard normal.)
+# To draw an end $u_T$, draw a random number $z$ for each factor and a random number $e$ for each place (all independent
+# and standard normal):
 #
 # $$u_T = m + B^\top z + \sqrt{d}\,e, \qquad \text{with the covariance}\quad C = B^\top B + d\,I .$$
 #
 # The loss is again minus the log-likelihood ([exercise 14.2](../exercises/14_random_targets.ipynb) writes it). (A
 # **martingale** is a random path that on average goes neither up nor down: here, the two random terms.)
 #
-# *The true ends have two peaks at x = 0.5. What will the law of the trained MNO have there: two peaks, one broad peak,
-# or one narrow one?*
+# At x = 0.5 the true ends have two peaks, one for each valley. Here is the law of the trained MNO:
 
-# %% tags=["hide-output", "nbval-ignore-output"]
+# %% tags=["nbval-ignore-output"]
 mno = train(OPERATORS["mno_8"](16, 8, generator(0, "mno")), data)
 drawn = answers(mno, data, 4096)
 edges = np.linspace(-2.2, 2.2, 23)
@@ -203,12 +202,7 @@ viz.lines(
 )
 
 # %% [markdown]
-# <details><summary><b>What the curves show</b> (open after your guess)</summary>
-#
-# One broad peak, highest in the middle, where few ends are. The spread is back. But a Gaussian has one peak, however
-# well it is trained.
-#
-# </details>
+# It has one broad peak, in the middle, where few ends are. A Gaussian has one peak, however well it is trained.
 #
 # ## 4. What each part of the law adds
 #
@@ -259,9 +253,9 @@ print(f"nugget d: 1.00 when training begins, {nugget:.2f} when it ends")
 print(f"for neighbours to differ as in the true ends: {smooth:.3f} or less")
 
 # %% [markdown]
-# The mean is one smooth field near the ridge. The factors give it a spread, and neighbours still go together. With
-# the nugget each field is ragged: neighbours differ about ten times as much as in the true ends. **The nugget is too
-# large.** (One reason: each training step moves it by a fraction of a per cent, and 400 steps are too few.)
+# The mean is smooth and near the ridge. With the factors there is a spread, and neighbours still go together. With the
+# nugget neighbours differ about ten times as much as in the true ends. **The nugget is too large.** (One reason: each
+# training step moves it by a fraction of a per cent, and 400 steps are too few.)
 #
 # ## 5. How good is a law?
 #
@@ -270,10 +264,9 @@ print(f"for neighbours to differ as in the true ends: {smooth:.3f} or less")
 # - The **energy score**. Draw two fields $X$ and $X'$ from the law, and let $y$ be a true end. The score is
 #   $$\mathbb{E}\,|X - y| - \tfrac12\,\mathbb{E}\,|X - X'| .$$
 #   The first term asks the law to be near the truth, the second rewards its spread. Less is better: on average the
-#   true law has the least. ($|\cdot|$ is the root of the mean square over places. [Exercise
-#   14.1](../exercises/14_random_targets.ipynb) has one place.)
-# - The **coverage**. At each place take the interval with the middle 90 % of the network's draws. What share of the
-#   true ends lies in it? It should be 0.9. With more, the law is too wide; with less, too narrow.
+#   true law has the least. ($|\cdot|$ is the root of the mean square over places.)
+# - The **coverage**. At each place take the interval with the middle 90 % of the draws. What share of the true ends
+#   lies in it? It should be 0.9. With more, the law is too wide; with less, too narrow.
 
 
 # %% tags=["nbval-ignore-output"]
@@ -318,19 +311,12 @@ covariance_wins = energies["squared error + one covariance"] < energies["MNO"]
 beside("14 the better law", my_winner, "covariance" if covariance_wins else "factors")
 
 # %% [markdown]
-# <details><summary><b>What this run shows</b> (open after your guess)</summary>
-#
-# In this run the one covariance has the lower energy score, and its coverage is nearer to 0.9.
-#
-# </details>
-#
 # One run proves little. Here are five recorded seeds of four equations. We had claimed:
 #
 # - On `heat` (our equation without valleys) and `burgers` (a fluid with shocks) one covariance is enough.
 # - On `phi4` (our equation) and `rough` (the path of a price, whose noise depends on the field) the MNO is better.
 #
-# (In these runs the nugget takes ten times larger steps. We changed this after five seeds, and judged all claims on
-# five fresh ones.)
+# (Here the nugget takes ten times larger steps. We changed this after five other seeds.)
 
 # %%
 operators = experiments.row("operators").evidence(experiments.recorded("operators"))
@@ -362,25 +348,24 @@ print(
 # %% [markdown]
 # Compare *one covariance* with *MNO*; less is better.
 #
-# - On `heat` they are nearly equal (too close for a verdict). On `burgers` one covariance is better in each seed: it is
-#   enough, as claimed.
-# - On `rough` the MNO is better in each seed, by a few per cent, as claimed.
-# - On `phi4` we were wrong: one covariance is better in each seed. The MNO is worse than even the squared error alone, for
-#   its mean is far off. (We think that the quick nugget spoils the mean. No recorded run tests it.)
+# - On `heat` they are nearly equal (too close for a verdict). On `burgers` one covariance is better in each seed, so it
+#   is enough.
+# - On `rough` the MNO is better in each seed, by a few per cent.
+# - On `phi4` we were wrong: one covariance is better in each seed. There the MNO is worse even than the squared error
+#   alone, because its mean is far off. (We think that the quick nugget spoils the mean. No recorded run tests it.)
 #
 # **Most of what the MNO gains over one answer, one covariance gains as well.** ([RESULTS](../RESULTS.md#operators)
 # has all scores. The paper's own systems are not in it.)
 #
 # ## Case file
 #
-# - **We know:** with the squared error a network learns the conditional mean, even where that hardly ever occurs. The
-#   likelihood brings a spread back. A Gaussian cannot bring back two peaks.
+# - **We know:** with the squared error a network learns the conditional mean, even where few ends are. The likelihood
+#   brings the spread back. A Gaussian cannot bring back two peaks.
 # - **We do not know:** when a covariance for each beginning is better than one for all. It clearly was on `rough`
 #   only.
 # - **What would change it:** a training with which the factors are better on `phi4` as well, in five seeds.
 #
 # **Exercises:** [14 · Random targets](../exercises/14_random_targets.ipynb).
 #
-# Sources: Martingale Neural Operators, arXiv 2605.15806 (abstract); Z. Li et al., Fourier neural
-# operator, arXiv 2010.08895; T. Gneiting and A. Raftery, Strictly proper scoring rules, *JASA* 102
-# (2007). Code: [`grokkit/operators`](../grokkit/operators).
+# *Sources:* arXiv 2605.15806 (Martingale Neural Operators, the abstract), 2010.08895 (Fourier neural operator); T.
+# Gneiting, A. Raftery, *JASA* 102, 2007 (energy score). *Code:* [`grokkit/operators`](../grokkit/operators).
