@@ -7,8 +7,8 @@
 # - **Features** (lesson 11): it groks when what it computes becomes *compressible*.
 # - **Uniformity** (lesson 12): it groks when the *embeddings* of the numbers come to lie evenly on a closed curve.
 #
-# Each paper watched networks of its own with measures of its own, and saw its own signal move before the test
-# accuracy did. That is what all three take for evidence: *my signal comes first.*
+# Each paper watched its own networks with its own measures, and saw its own signal move before the test accuracy
+# did. That is what all three take for evidence: *my signal comes first.*
 #
 # Here one network is watched with the measures of all three. **Which signal comes first? And what does being first
 # prove?** You date each signal by one rule, then look at it in networks that never grok, and at last change one

@@ -69,11 +69,11 @@ viz.lines(
 # %% [markdown]
 # Look at x = 0.5: the ends form two bundles, one in each valley, and few lie in between.
 #
-# A network never sees such a picture. It is trained on 1,024 beginnings **with one end each**.
+# A network is trained on 1,024 beginnings **with one end each**. It never sees such bundles.
 #
 # ## 2. Your prediction
 #
-# First the usual way. A network (a Fourier neural operator, FNO) answers with one field. It is trained to make the
+# The usual network (a Fourier neural operator, FNO) answers with one field. It is trained to make the
 # **squared error** small: the mean of (its answer − the end)². We ask it about the beginning above.
 #
 # *What will it answer at x = 0.5: `"left"` (about −1), `"right"` (about +1) or `"ridge"` (about 0)?*
@@ -119,7 +119,7 @@ viz.lines(
 )
 
 # %% [markdown]
-# The network does what it was asked to do. At one place, let its answer be the number $c$ and the end $u$. With
+# Why? At one place, let its answer be the number $c$ and the end $u$. With
 # $\mathbb{E}$ the mean over all ends of this beginning, the expected squared error is
 #
 # $$\mathbb{E}\,(c - u)^2 = (c - \mathbb{E}u)^2 + \mathrm{Var}\,u .$$
@@ -164,7 +164,7 @@ print(f"best sigma {sigmas[losses.mean(dim=1).argmin()]:.2f}; "
 #
 # - the **mean** $m$, a field;
 # - eight **covariance factors**, the rows of a matrix $B$. Each is a field: a pattern in which places vary *together*;
-# - the **nugget** $d$: the variance that each place has for *itself*. It is one number for all places and beginnings.
+# - the **nugget** $d$, one number: the variance that each place has for *itself*.
 #
 # To draw an end $u_T$, draw a random number $z$ for each factor and a random number $e$ for each place (all independent
 # and standard normal):
@@ -333,7 +333,7 @@ rivals = {
     "MNO": "mno_8",
     "truth": "truth",
 }
-print("median energy score of five seeds")
+print("median energy score of five seeds (less is better)")
 print(f"{'':8}" + "".join(f"{words:>16}" for words in rivals) + "   MNO below one covariance")
 for name in ("heat", "burgers", "phi4", "rough"):
     energy = {words: final(name, rival) for words, rival in rivals.items()}
@@ -346,8 +346,6 @@ print(
 )
 
 # %% [markdown]
-# Compare *one covariance* with *MNO*; less is better.
-#
 # - On `heat` they are nearly equal (too close for a verdict). On `burgers` one covariance is better in each seed, so it
 #   is enough.
 # - On `rough` the MNO is better in each seed, by a few per cent.
