@@ -1,9 +1,9 @@
 # %% [markdown]
 # # 12 · Do embeddings or data decide?
 #
-# In arithmetic 7 and 8 are neighbours, and modulo 47 so are 46 and 0. Are they neighbours in a network, too, where
-# each number is a vector, its **embedding**? A third account of grokking (arXiv 2504.03162) says yes, and that this
-# is what the wait is for. Once the numbers lie **evenly** along a closed curve, the network can work out an unseen
+# In arithmetic 7 and 8 are neighbours, and modulo 47 so are 46 and 0. In a network each number is a vector, its
+# **embedding**. Are 7 and 8 neighbours there, too? A third account of grokking (arXiv 2504.03162) says yes, and that
+# this is what the wait is for. Once the numbers lie **evenly** along a closed curve, the network can work out an unseen
 # sum from sums nearby that it was trained on. The paper measures how evenly they lie, and says that its measure falls
 # long before the test loss does.
 #
@@ -81,7 +81,7 @@ for words, phi in examples.items():
 # - Against size: divide MED by the mean distance of all pairs of numbers. This is the **relative MED**. It is about 1
 #   where the order means nothing.
 # - Against frequency: call $i$ and $i + s$ neighbours, try each step $s$ from 1 to 23, and take the lowest relative MED.
-#   We call this number the **best step**.
+#   We call this lowest value the **best step**.
 #
 # But the lowest of 23 numbers is low by luck alone. How low? Shuffle the numbers and take the best step of the
 # shuffled order; do this 20 times. We call an embedding **even** if its best step is below all 20.
@@ -209,7 +209,7 @@ print(f"x^2+y^2, seed {squares.seed}: {np.mean(related):.0%} of the unseen pairs
 # %% [markdown]
 # A network that gives relatives the same answer is right on these pairs, and needs no order for it. (We did not
 # test whether ours do this.) You know one relative: the [mirror image](glossary.md) $(j, i)$ of lesson 01. With $x - y$
-# it is of no help, because its answer is another one.
+# it is of no help: there $(j, i)$ has another answer.
 #
 # So ask whenever a network seems to understand: **what else would give the same answers?** The paper's last
 # network makes a good example.

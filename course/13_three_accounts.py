@@ -37,8 +37,8 @@ from grokkit.viz.style import SIGNAL_LOOKS, picture, titles
 # | --- | --- | --- |
 # | structure | **KL** | how far attention is from the oracle (lesson 02) |
 # | features | **entropy** | how evenly attention is spread over the five tokens |
-# | | **effective rank** | how many directions the features use: the vectors that the readout gets (lesson 11) |
-# | | **alpha** | whether a few of these directions are far stronger than the others: then it is low |
+# | | **effective rank** | how many directions the features use, the vectors that the readout gets (lesson 11) |
+# | | **alpha** | it is low if a few of these directions are far stronger than the others |
 # | uniformity | **relative MED** | how near neighbours are in the embedding, at the best step (lesson 12) |
 # | no account | **Fourier** | whether the dimensions of the embedding share a few frequencies (lesson 09) |
 # | | **norm** | how large the weights of the MLP are (lesson 05) |
@@ -51,8 +51,8 @@ from grokkit.viz.style import SIGNAL_LOOKS, picture, titles
 #
 # $$\mathrm{done}(t) = \frac{s(t) - s(t_0)}{s(T) - s(t_0)} .$$
 #
-# It is 0 at memorising and 1 at the end, whether the signal rises or falls. The rule: a signal is **half-way** from the
-# epoch on at which half of its change is done, and stays done up to the end.
+# It is 0 at memorising and 1 at the end, whether the signal rises or falls. The rule: a signal is **half-way** at the
+# epoch from which on at least half of its change is done, up to the end.
 
 
 # %%
@@ -262,15 +262,15 @@ for name in names:
 # - Relative MED, Fourier and the unseen pairs come much sooner. So the search for where to look *was* in their way.
 # - The order changes. Without the prior Fourier came about when the unseen pairs did; with it, Fourier comes before them
 #   in every seed. So the order of section 2 is that of one setting.
-# - The effective rank comes to its value in one seed of five, though these networks grok. So it was not needed. In the
-#   trap it was not enough.
+# - The effective rank comes to this value in one seed of five, though these networks grok. So it was not needed. In
+#   the trap it was not enough.
 #
 # ## 6. They may all be right, at different times
 #
-# In this network each account saw something that is there. First attention turns to the numbers: the search. After
-# it the embeddings become even, in some seeds at once, in others with the answer. Waves come (Fourier) and the unseen
-# pairs are answered about together: learning to add. The features move early (effective rank) and late (alpha). But
-# *because* does not follow from *before*.
+# In this network each account saw something that is there. First attention turns to the numbers: the search. Then the
+# embeddings become even, in some seeds soon, in others together with the answer. Waves gather (Fourier) about when the
+# unseen pairs are answered: learning to add. The features move early (effective rank) and late (alpha). But *because*
+# does not follow from *before*.
 #
 # The whole course on one map:
 

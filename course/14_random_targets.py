@@ -111,7 +111,7 @@ beside("14 the answer on the ridge", my_answer, word)
 # %% tags=["hide-output", "nbval-ignore-output"]
 viz.lines(
     [*forty, viz.Line(x, said, "what the network answers", "test")],
-    title="The network answers with a field that hardly ever occurs",
+    title="The network answers with the middle, where few ends are",
     below="forty ends, and the answer of the network that was trained with the squared error",
     x=PLACE,
     y=FIELD,
@@ -206,8 +206,7 @@ viz.lines(
 #
 # ## 4. What each part of the law adds
 #
-# On the left are the true ends. The other panels show the trained MNO: its mean, the mean with the factors, and all
-# three parts.
+# On the left are the true ends. The other panels show the trained MNO, part by part.
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 with torch.no_grad():
@@ -290,8 +289,8 @@ energies = scoreboard(laws)
 # ## 6. The twist: is it the martingale?
 #
 # Is it the *MNO* that helps, or would any spread do? Here is the simplest rival with a spread. Take the network with
-# the *squared error*. Measure the covariance of its errors once, over the training set, and spread each of its
-# answers by this **one covariance**.
+# the *squared error*. Measure the covariance of its errors once, over the training set, and add to each of its answers
+# noise with this **one covariance**.
 #
 # The MNO has a covariance *of its own for each beginning*, and should need it: from a ridge the ends go farther apart
 # than from a valley.
@@ -350,7 +349,7 @@ print(
 #   is enough.
 # - On `rough` the MNO is better in each seed, by a few per cent.
 # - On `phi4` we were wrong: one covariance is better in each seed. There the MNO is worse even than the squared error
-#   alone, because its mean is far off. (We think that the quick nugget spoils the mean. No recorded run tests it.)
+#   alone, and its mean is far off. (We think that the quick nugget spoils the mean. No recorded run tests it.)
 #
 # **Most of what the MNO gains over one answer, one covariance gains as well.** ([RESULTS](../RESULTS.md#operators)
 # has all scores. The paper's own systems are not in it.)
