@@ -16,7 +16,7 @@ import torch
 from PIL import Image
 from torch.nn import functional
 
-from grokkit import experiments, viz, widgets
+from grokkit import experiments, viz
 from grokkit.diagnostics.class_spread import pair_spread
 from grokkit.diagnostics.uniformity import logarithm_order, token_uniformity
 from grokkit.runs import embedding_paths
@@ -140,15 +140,10 @@ for epoch in (0, 500, 1000):
 # %% [markdown]
 # MED falls, and nothing has been learned. Whoever plots MED alone cannot tell this from progress.
 #
-# Now look at two longer recorded runs, of $x + y$ and of $xy$. Below are all numbers in the plane of
-# one frequency, joined as they would follow each other round its circle. Play the epochs. Then try the
-# two menus: walk the product in the order $1, g, g^2, \dots$; and at epoch 0 let the plane be
-# chosen "by the epoch shown".
-
-# %% tags=["nbval-ignore-output"]
-widgets.EmbeddingCircle()
-
-# %% [markdown]
+# The widget of the lesson shows two longer recorded runs, of $x + y$ and of $xy$: all numbers in the plane of one
+# frequency, joined as they would follow each other round its circle. Try its two menus. Walk the product in the order
+# $1, g, g^2, \dots$; and at epoch 0 let the plane be chosen "by the epoch shown".
+#
 # At epoch 0 the embedding is random, and the plane that it chooses itself holds a larger share of it
 # than the plane of the last epoch does: with 23 planes to choose from, chance finds one that looks a
 # little like order. The plane of the last epoch knows nothing of this one. So a picture that lets every
