@@ -54,11 +54,9 @@ class Optimizer(ABC):
     for a value, so a step can be queued, or captured, without waiting.
     """
 
-    decoupled: ClassVar[bool] = True
-    """Whether the decay acts on the weights themselves, apart from the direction."""
-
     def __init__(self, group: Sequence[OptimizerSpec], weights: Parameters) -> None:
         self.weights = weights
+        self.decoupled = group[0].decoupled
         self.setting: Mapping[str, Tensor] = numbers(group, weights)
         self.count = torch.zeros((), dtype=torch.float64, device=weights.flat.device)
         self.clips = any(spec.clip < float("inf") for spec in group)
@@ -206,14 +204,6 @@ class Adam(AdamW, core.Adam):
     The clip is of the gradient without the decay.
     """
 
-    def start(self, group: Sequence[OptimizerSpec], weights: Parameters) -> Optimizer:
-        """The running Adam of a group."""
-        return _Adam(group, weights)
-
-
-class _Adam(RunningAdamW):
-    decoupled: ClassVar[bool] = False
-
 
 @register_optimizer("sgd")
 @dataclass(frozen=True)
@@ -235,8 +225,6 @@ class SGD(OptimizerSpec, core.SGD):
 
 
 class _SGD(Optimizer):
-    decoupled: ClassVar[bool] = False
-
     def __init__(self, group: Sequence[OptimizerSpec], weights: Parameters) -> None:
         super().__init__(group, weights)
         self.velocity = torch.zeros_like(weights.flat)
