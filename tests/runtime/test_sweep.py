@@ -95,12 +95,6 @@ def test_a_setting_that_a_later_version_adds_leaves_old_keys_alone():
 # --- the store ----------------------------------------------------------------------------
 
 
-def lines_of(store: RunStore) -> list[str]:
-    lines: list[str] = []
-    store.report = lines.append
-    return lines
-
-
 def test_split_is_the_inverse_of_join():
     alone = [train(spec) for spec in SPECS[:3]]
     parts = split(join(alone))
@@ -136,9 +130,10 @@ def test_a_run_that_was_interrupted_is_not_stored(tmp_path: Path):
 
 
 @pytest.mark.parametrize("damage", ["truncated", "empty", "newer", "other"])
-def test_a_file_that_cannot_be_used_is_moved_aside_and_reported(tmp_path: Path, damage: str):
+def test_a_file_that_cannot_be_used_is_moved_aside_and_reported(
+    tmp_path: Path, damage: str, capsys: pytest.CaptureFixture[str]
+):
     store = RunStore(tmp_path)
-    lines = lines_of(store)
     history = train(SMALL)
     store.put(history)
     path = store.path(SMALL)
@@ -152,7 +147,9 @@ def test_a_file_that_cannot_be_used_is_moved_aside_and_reported(tmp_path: Path, 
         case "other":
             save_history(train(SMALL.with_(seed=5)), path)
     before = path.read_bytes()
+    capsys.readouterr()
     assert store.get(SMALL) is None
+    lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 1 and lines[0].startswith(f"{path}: ") and "\n" not in lines[0]
     assert (tmp_path / f"{path.name}.damaged").read_bytes() == before
     store.put(history)
