@@ -25,12 +25,6 @@ from grokkit.model.block import after_mlp, unembed
 from grokkit.model.parameters import of_layer
 from grokkit.model.transformer import Activations
 
-SETS = ("train", "test")
-"""The examples whose features are measured."""
-
-ORDERS = ("natural", "logarithm")
-"""The orders in which the numbers are walked: that of sums, and that of products."""
-
 RANKS = ("effective_rank", "numerical_rank", "stable_rank", "norm_ratio", "alpha")
 """What is recorded of the spectrum of features."""
 
@@ -50,8 +44,12 @@ DIMS: Mapping[str, tuple[str, ...]] = {
 }
 """The axes after (run, epoch) of those records that have more."""
 
-LABELS: Mapping[str, list[str]] = {"feature_set": list(SETS), "order": list(ORDERS)}
-"""The names along the axes that have names."""
+LABELS: Mapping[str, list[str]] = {
+    "feature_set": ["train", "test"],
+    "order": ["natural", "logarithm"],
+}
+"""The names along the axes that have names: whose features are measured, and the orders in which
+the numbers are walked, that of sums and that of products."""
 
 MEANING: Mapping[str, str] = {
     "map_entropy": "entropy of the attention map averaged over heads, mean over examples; nats",
@@ -106,7 +104,7 @@ class FeatureProbes:
         }
         spectra = [compressibility(one.final) for one in (train, test) if one.final is not None]
         for name in RANKS:
-            record[name] = torch.stack([getattr(one, name) for one in spectra], dim=1)
+            record[name] = torch.stack([one[name] for one in spectra], dim=1)
         if self.p is not None:
             record["fourier_concentration"] = fourier_concentration(self.weights, self.p)
             record |= self._uniformity()
@@ -117,14 +115,12 @@ class FeatureProbes:
         model = self.train
         if seen.middle is None:
             return torch.full_like(seen.logits[:, 0, 0], torch.nan)
-        last = of_layer(self.weights, model.spec.layers - 1)
-
-        stream = seen.middle
+        last, stream = of_layer(self.weights, model.spec.layers - 1), seen.middle
 
         def readout(y: Tensor) -> Tensor:
             # The MLP alone is given y without its length; the stream beside it stays as it is.
-            after = after_mlp(model.spec, last, stream, read=y)
-            return unembed(model.spec, self.weights, after.stream)
+            _, final = after_mlp(model.spec, last, stream, read=y)
+            return unembed(model.spec, self.weights, final)
 
         return shortcut_loss(stream, readout, model.batch.targets)
 
