@@ -25,7 +25,7 @@ from grokkit.widgets import (
 from grokkit.widgets.embedding_circle import strongest_wave
 from grokkit.widgets.kl_explorer import Bundle, arrival_times, find_sweep, inverse_law
 from grokkit.widgets.pathway_picker import NAMES, block, entropies_when_memorised, what_reads
-from grokkit.widgets.routing_playground import EXAMPLES, Routing
+from grokkit.widgets.routing_playground import EXAMPLES, routing
 from tests.viz.placements import placement_history
 from tests.viz.small import small_history, small_path
 from tests.viz.sweep import BETAS, sweep_history
@@ -47,7 +47,7 @@ weights = st.floats(0.01, 1.0)
 @settings(max_examples=50)
 @given(st.lists(weights, min_size=5, max_size=5), weights)
 def test_the_distance_lies_between_its_bounds_for_every_attention(mine: list[float], other: float):
-    out = Routing(weights=np.array(mine), other_weight=other).outputs
+    out = routing(np.array(mine), other)
     assert out["lower"] - 1e-12 <= out["distance"] <= out["upper"] + 1e-12
     h, h2, m = (np.array(out[name]) for name in ("h", "h2", "m"))
     assert out["distance"] == pytest.approx(np.linalg.norm(h - h2), abs=1e-12)
@@ -56,7 +56,7 @@ def test_the_distance_lies_between_its_bounds_for_every_attention(mine: list[flo
 
 
 def test_the_examples_are_what_they_are_called():
-    seen = {n: Routing(weights=np.array(w), other_weight=o).outputs for n, (w, o) in EXAMPLES.items()}  # fmt: skip # noqa: E501
+    seen = {name: routing(np.array(w), other) for name, (w, other) in EXAMPLES.items()}
     met, apart = seen["Bᵧ holds, yet h and h′ meet"], seen["Bᵧ is broken, yet they are apart"]
     assert met["in_x"] == met["in_other"] == "holds" and met["distance"] < 0.1 < met["needed"]
     assert "is broken" in (apart["in_x"], apart["in_other"])
@@ -67,36 +67,15 @@ def test_the_examples_are_what_they_are_called():
 
 def test_the_divergence_is_that_of_the_theory():
     kl = theory.kl_divergence(np.array([0.5, 0, 0.5, 0, 0]), np.full(5, 0.2))
-    assert Routing().outputs["kl"] == pytest.approx(float(kl))
-
-
-def test_the_sliders_reach_every_weight_that_it_is_given():
-    routing = Routing(weights=np.array([0.01, 3.0, 0.2, 0.2, 0.2]), gamma=0.1)
-    state = RoutingPlayground(routing).routing
-    np.testing.assert_array_equal(state.weights, routing.weights)
-    assert state.gamma == 0.1
+    assert RoutingPlayground().outputs["kl"] == pytest.approx(float(kl))
 
 
 def test_that_weights_are_renormalised_is_said_beside_each_and_above():
     widget = RoutingPlayground()
     widget.move(w1=1.0)
-    read = Reader(widget.scene, widget.state, widget.routing.outputs)
+    read = Reader(widget.scene, widget.state, widget.outputs)
     assert read.pick(read.controls["w1"]["readout"]) == "1.00 → α 0.56"
     assert "divided by the sum of the weights" in widget.headline
-
-
-@pytest.mark.parametrize(
-    ("change", "field"),
-    [
-        ({"weights": np.zeros(5)}, "weights"),
-        ({"other_weight": 0.0}, "weights"),
-        ({"position": 1}, "position"),
-        ({"position": 9}, "position"),
-    ],
-)
-def test_a_routing_that_makes_no_sense_is_refused(change: dict, field: str):
-    with pytest.raises(SettingError, match=f"{field}: got"):
-        Routing(**change)
 
 
 # --- the scrubbers ------------------------------------------------------------------------
