@@ -9,6 +9,7 @@ These records cost as much as some epochs, so they are made only where ``RunSpec
 is on.
 """
 
+import contextlib
 from collections.abc import Callable, Mapping
 
 import torch
@@ -87,9 +88,10 @@ class FeatureProbes:
         self.train = train
         self.weights = weights
         self.p = p
-        self.orders: list[Tensor | None] = []
         if p is not None:
-            self.orders = [torch.arange(p), _logarithms(p)]
+            self.orders: list[Tensor | None] = [torch.arange(p), None]
+            with contextlib.suppress(SettingError):  # only primes above 2 have logarithms
+                self.orders[1] = logarithm_order(p)
 
     @torch.no_grad()
     def __call__(self, test: Activations) -> dict[str, Tensor]:
@@ -133,10 +135,3 @@ class FeatureProbes:
             for name, of in MED_RECORDS.items():
                 columns[name].append(blank if found is None else of(found))
         return {name: torch.stack(values, dim=1) for name, values in columns.items()}
-
-
-def _logarithms(p: int) -> Tensor | None:
-    try:
-        return logarithm_order(p)
-    except SettingError:  # only primes above 2 have one
-        return None
