@@ -43,6 +43,7 @@ from grokkit.experiments import (
     theory,
     three_accounts,
     tickets,
+    ungrokking,
     uniformity,
     wait,
 )
@@ -107,6 +108,7 @@ ROWS: Mapping[str, Row] = MappingProxyType(
             field.KERNEL,
             field.NORM,
             field.DATA,
+            ungrokking.ROW,
             # The elective, arXiv 2605.15806.
             operators.ROW,
         )

@@ -5,9 +5,6 @@ error or SGD; here it is the course's network with AdamW and cross-entropy, at a
 rate and decay, so that a run is short. What fails here is not refuted there. Every claim was
 written before its runs, on seeds that nobody had looked at, and has a control that would come out
 alike if the account were wrong. All runs of a row have the same number of optimizer steps.
-
-Left out: ungrokking, a network trained to the grok and then on less data, for a run here begins
-from its seed alone.
 """
 
 from collections.abc import Callable

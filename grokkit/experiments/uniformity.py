@@ -229,8 +229,8 @@ FACTORED = Row(
         ),
         Claim(
             "polynomial-ceiling-factors/larger",
-            "Modulo 61, where x^2 + xy + y^2 is a product of two linear forms, too, it is memorised "
-            "and stays below 0.95 for 4,000 epochs, with 0.7 of all pairs.",
+            "Modulo 61, where x^2 + xy + y^2 is a product of two linear forms, too, it is "
+            "memorised and stays below 0.95 for 4,000 epochs, with 0.7 of all pairs.",
             "ours: seen modulo 43",
             memorises("p 61"),
             never_groks("p 61", accuracy=0.95),

@@ -35,6 +35,7 @@ FIGURES: Mapping[str, Callable[[Row, Present], Picture]] = MappingProxyType(
         "polynomial-ceiling": panels.accuracies_figure,
         "polynomial-ceiling-again": panels.accuracies_figure,
         "polynomial-ceiling-factors": panels.accuracies_figure,
+        "ungrokking": panels.accuracies_figure,
         "depth": panels.accuracies_figure,
         "four-phases": special.four_phases_figure,
         "starvation-bound": special.starvation_bound_figure,
