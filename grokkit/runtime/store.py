@@ -1,7 +1,6 @@
 """A folder of finished runs, each under the key of its spec."""
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,10 +33,6 @@ class RunStore:
 
     def __contains__(self, spec: object) -> bool:
         return isinstance(spec, Spec) and self.get(spec) is not None
-
-    def keys(self) -> Iterator[str]:
-        """The key of every run in the folder."""
-        return (path.stem for path in sorted(self.folder.glob("*.nc")))
 
     def get(self, spec: Spec) -> "xr.Dataset | None":
         """The History of one run; None if it is not here.
