@@ -142,7 +142,9 @@ class RunScrubber(SceneWidget):
             "which": some.words,
         }
         if bounded:
-            words["bound"] = some.form(BOUND, "{:,.0f}")
+            words["bound"] = some.now(
+                lambda one: (f"{b:,.0f}" if b >= 10 else f"{b:.2g}" for b in one[BOUND].values)
+            )
         super().__init__(
             controls=some.scrubber(),
             data={"epochs": some.epochs},

@@ -108,7 +108,7 @@ def test_a_run_at_an_epoch_shows_attention_accuracy_and_gradient(scrubber, class
     said = f"Epoch {int(now.epoch):,}, phase 2 (plateau): 100% of the train answers"
     assert said in scrubber.headline
     assert f"score gradient {float(now.score_gradient_max):.2g}" in scrubber.headline
-    bound, measured = (labelled(scrubber, n, panel=2)[1] for n in ("bound (4)", "measured"))
+    bound, measured = (labelled(scrubber, n, panel=2)[1] for n in ("at most (", "measured"))
     both = [(b, m) for b, m in zip(bound, measured, strict=True) if b is not None and m is not None]
     assert all(m < b for b, m in both) and len(both) > 50
 
