@@ -27,6 +27,7 @@ from grokkit.experiments import (
     four_phases,
     geometry,
     headlines,
+    holes,
     inductive_bias,
     kl_acceleration,
     norm_vs_structure,
@@ -88,7 +89,7 @@ ROWS: Mapping[str, Row] = MappingProxyType(
             compressibility.ROW,
             # Token uniformity, arXiv 2504.03162.
             uniformity.MED,
-            uniformity.HOLES,
+            holes.ROW,
             uniformity.CEILING,
             uniformity.FACTORED,
             uniformity.TOEPLITZ,
