@@ -241,7 +241,7 @@ for kind, guess in (("alphabet", my_search_alphabet), ("constant", my_search_con
 #
 # (A printed share is the median of the seeds' shares. The bars have medians of epochs, so their shares differ.)
 #
-# *Try:* choose another kind of distractors, and press *Start*.
+# *Try:* choose another kind of distractors, and press *Start*. (The widget adds modulo 43, as in lesson 01.)
 
 # %% tags=["nbval-ignore-output"]
 widgets.LiveTraining()

@@ -12,8 +12,6 @@
 # *You need:* [lesson 02](02_attention_as_a_posterior.ipynb); the chain rule. *Time:* half an hour.
 
 # %%
-from textwrap import fill
-
 import numpy as np
 import torch
 
@@ -51,14 +49,15 @@ for one in belief:
     print(f"loss {-one[0].log():.4f}   length of the first factor {(one - truth).norm():.4f}")
 
 # %% [markdown]
-# It goes down with the loss, and for a small loss in proportion to it. It is at most $\sqrt2$ times the loss.
-# So if the product of the two other factors stays below some number $C$, a small loss leaves little gradient:
+# It goes down with the loss, and for a small loss in proportion to it. So a small loss leaves little gradient, if the
+# two other factors do not grow.
 #
-# $$\Bigl|\frac{\partial L}{\partial \ell_j}\Bigr| \;\le\; C\,\sqrt2\,L\quad\text{(ours, smaller if $L < 1$)},
-#   \qquad \le\; C\sqrt{2L}\quad\text{(the paper, Lemma 5.1)}$$
+# The paper says this with a bound, its Lemma 5.1. If the product of the two other factors is at most $C$, then
 #
-# Both are true, and both only say how large the gradient *may* be. How large is it? (The paper reads the root as how
-# the gradient *does* fall; that reading can be refuted, the bound cannot.)
+# $$\Bigl|\frac{\partial L}{\partial \ell_j}\Bigr| \;\le\; C\sqrt{2L}.$$
+#
+# The bound is true. But it says only how large the gradient *may* be. The paper also reads it as a law: the gradient
+# *does* fall with the square root of the loss. This can be measured.
 #
 # ## 2. The gradient, measured
 #
@@ -114,15 +113,13 @@ for seed, one in enumerate(row.runs("baseline")):
 # **The gradient falls about in proportion to the loss.** So attention starves, and faster than the paper's square
 # root says.
 #
-# *See it in a run.* Drag the epoch. In the right panel the gradient (purple) lies far below its bounds (grey). The
-# headline names the **phase**. The paper has four:
+# *See it in a run.* Drag the epoch, from memorising on. In the right panel the gradient (purple) becomes smaller and
+# smaller. In the left panel attention moves on towards the oracle all the same. How can that be? Section 4 comes back
+# to it.
 #
-# 1. *memorisation*;
-# 2. *plateau*: the sums are known, and nothing seems to happen;
-# 3. *resurgence*: attention begins to move where it should;
-# 4. *grokking*: at least half of the unseen sums without a mirror image are right.
-#
-# (Bound (4) is the paper's lemma; (34) is for one token. The linear form is ours.)
+# The headline names the **phase**. The paper has four: *memorisation*; *plateau*, when nothing seems to happen;
+# *resurgence*, when attention moves to where it should; *grokking*, when half or more of the unseen sums without a
+# mirror image are right.
 
 # %% tags=["nbval-ignore-output"]
 widgets.RunScrubber()
@@ -133,10 +130,11 @@ widgets.RunScrubber()
 # The paper does not ask this question. The MLP learns from the same errors. **Is attention the only part that
 # starves?**
 #
-# Until now we took the gradient of a score. Now we take that of weights: $W_Q$ and $W_K$ for attention. How far
-# does it fall? We divide its largest value before memorising by its smallest value from there to 95 %. Twenty
-# networks, on seeds that nobody had seen. *How many times further does attention's gradient fall than the MLP's?
-# (1: just as far.)*
+# To compare the two, we now take the gradient of their *weights*: of $W_Q$ and $W_K$ for attention, of the two
+# matrices for the MLP. How far does the length of each fall? We divide its largest value before memorising by its
+# smallest one from there to 95 %, in twenty networks, on seeds that nobody had seen.
+#
+# *How many times further does attention's gradient fall than the MLP's? (1: just as far.)*
 
 # %%
 my_times_further = None
@@ -159,15 +157,15 @@ beside(
 )
 
 # %% [markdown]
-# **The MLP starves, too.** Attention starves further, but both fall far, and the factor between them is small.
-# (Measured with medians, not with the largest and smallest values, the MLP falls further.) So starvation by
-# itself does not explain why attention is late.
+# **The MLP starves, too.** Attention's gradient falls further, but both fall far, and the factor between them is
+# small. (By another measure, in the evidence, it is the MLP's that falls further.) So starvation by itself does not
+# explain why attention is late.
 #
 # ## 4. A small gradient is not a small step
 #
-# The optimizer, AdamW, does not take steps of the gradient's size. It divides each gradient by its own recent
-# size (a running mean over about 1,000 steps). So we claimed, before these runs, that attention's steps fall at
-# most ten-fold. *By what factor do they fall? (Same measure.)*
+# The optimizer, AdamW, does not take steps of the gradient's size. It divides each gradient by its own recent size.
+# So we claimed, before these runs, that attention's steps fall at most ten-fold. *By what factor do they fall?* (Again
+# the largest before memorising, divided by the smallest from there to 95 %.)
 
 # %%
 my_step_factor = None
@@ -205,49 +203,24 @@ viz.lines(
     ],
     title="Both gradients fall; the steps do not fall as far",
     below="one recorded run with weight decay",
-    x=f"epoch (log scale, which has no place for 0: it begins at epoch {at[0]})",
+    x="epoch (log scale)",
     y="norm of a gradient or of a step (log scale)",
     log="xy",
     marks={"memorised": memorised},
 )
 
 # %% [markdown]
-# Look at the dashed line. The steps shrink *before* the sums are memorised. From then on they stay about as they
-# are, while both gradients go on falling. So two sentences are wrong: ours, that the steps fall at most ten-fold;
-# and "the gradient is tiny, so attention cannot move". Here is what we had claimed:
-
-# %%
-for claim in ("headlines/starves-all", "headlines/steps-go-on"):
-    (one,) = [one for one in experiments.claims("headlines") if one.claim.id == claim]
-    print(f"{fill(one.claim.says, 90)}\n    -> {one.label}: {one.parts[-1].effect}\n")
-
-# %% [markdown]
-# ("Undecided": the interval reaches past the bound that was claimed. "Refuted": it lies on the other side.)
+# Our claim was wrong: in the median the steps fall 16-fold. But look at the dashed line. They fall *before* the sums
+# are memorised. From then on they stay about as large as they are, while both gradients go on falling. So "the gradient
+# is tiny, and therefore attention cannot move" is wrong, too. Attention goes on moving, as it does in the widget.
 #
-# ## 5. Does attention arrive?
-#
-# The steps go on. Do they lead to the right place? Here is the least mass in the recorded runs of lesson 01, with
-# weight decay and without it. (Uniform attention has 0.2, and the oracle 0.5.)
-
-# %%
-decays = experiments.row("four-phases").evidence(experiments.recorded("four-phases"))
-for name in ("decay 1", "decay 0"):
-    known = decays.at(name, "min_informative_mass", decays.memorised(name))
-    end = decays.final(name, "min_informative_mass")
-    print(
-        f"{name}: least mass {known.min():.3f} to {known.max():.3f} when memorised, "
-        f"{end.min():.3f} to {end.max():.3f} at the end ({len(end)} seeds)"
-    )
-
-# %% [markdown]
-# When the sums are memorised, some number in some sum still gets next to no attention. With weight decay,
-# attention arrives in each of five runs. Without decay it arrives in none. (There even AdamW's steps nearly vanish:
-# lesson 05.) So we must also ask what weight decay does.
+# These steps were measured with weight decay. Without it even AdamW's steps nearly vanish, as lesson 05 shows. So the
+# next question is what decay does.
 #
 # ## Case file
 #
 # - **We know:** after memorising, the gradient of the scores falls about in proportion to the loss (five seeds).
-#   The MLP starves with attention (twenty fresh seeds).
+#   The MLP starves, too (twenty fresh seeds).
 # - **We doubt:** "the gradient is tiny, so attention cannot move". With decay, AdamW's steps shrink far less than
 #   the gradient.
 # - **It would change our minds:** a network in which attention starves and the MLP does not.
@@ -259,11 +232,10 @@ for name in ("decay 1", "decay 0"):
 viz.claims_map(upto=4)
 
 # %% [markdown]
-# **More:** [the evidence](evidence/04_gradient_starvation.ipynb) (the three bounds, what rounding does, and a
-# control in which the errors stay large and attention's gradient is small all the same) ·
-# [exercises](../exercises/04_gradient_starvation.ipynb)
+# **More:** [the evidence](evidence/04_gradient_starvation.ipynb) (three bounds, our claims, what rounding does, and
+# where attention arrives with decay and without) · [exercises](../exercises/04_gradient_starvation.ipynb)
 #
 # **Next:** [05 · The wait](05_the_wait.ipynb): what does weight decay do?
 #
 # *Sources:* arXiv 2605.15787, Lemma 5.1, section 5.1, appendix D.1; M. Pezeshki et al., arXiv 2011.09468 (the
-# name). The straight line and the comparison with the MLP are ours.
+# name). The comparison with the MLP is ours.

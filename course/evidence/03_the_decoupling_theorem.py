@@ -309,7 +309,9 @@ print(
 
 # %%
 gamma_claim = [one for one in experiments.claims("starvation-bound") if "gamma" in one.claim.id]
-experiments.Table([*gamma_claim, *experiments.claims("norm-vs-structure")])
+asked = ("structure/least-mass", "structure/not-kl")  # on ten fresh seeds of each kind
+fresh = [one for one in experiments.claims("structure") if one.claim.id in asked]
+experiments.Table([*gamma_claim, *experiments.claims("norm-vs-structure"), *fresh])
 
 # %% [markdown]
 # - $\gamma$ is measured over the training sums. Over unseen ones the margin of a network that makes errors

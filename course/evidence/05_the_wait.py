@@ -378,6 +378,15 @@ experiments.claims("data-size")
 # This holds, also where no mirror image of a train pair is asked (there one network fell back, and the
 # verdict hangs on it).
 #
+# **Ungrokking** (the same authors): a network that has grokked, trained on with fewer pairs, forgets the rule.
+
+# %%
+experiments.claims("ungrokking")
+
+# %% [markdown]
+# It forgets a part, the more the fewer the pairs, and stays far above a new network with as many. It forgets
+# without weight decay, too: so the decay is not what makes it forget here. Most is lost in the first records.
+#
 # **From lazy to rich** (Kumar et al.): a network memorises with the tangent kernel it began with, and groks
 # when the kernel turns. The *turn* is an angle between the kernel now and at the start.
 

@@ -160,16 +160,16 @@ def floor(spec: RunSpec) -> Callable[[int], None]:
     return each(one_epoch)
 
 
-CONTENDERS: Mapping[str, Contender] = {
-    "textbook": textbook,
-    "careful": careful,
-    "ours": ours,
-    "step": step,
-    "autograd": autograd,
-    "forward": forward,
-    "loss": loss,
-    "optimizer": optimizer,
-    "probes": probes,
-    "floor": floor,
+CONTENDERS: Mapping[str, tuple[str, Contender]] = {
+    "textbook": ("textbook loop: every query, autograd, evaluated as rarely", textbook),
+    "careful": ("the core: the same, the last position as the only query", careful),
+    "ours": ("grokkit, all records included", ours),
+    "step": ("  of it: loss and gradient", step),
+    "autograd": ("    the same by autograd, as other models and priors are", autograd),
+    "forward": ("    of that: forward", forward),
+    "loss": ("    of that: exact loss and its gradient", loss),
+    "optimizer": ("  of it: optimizer step", optimizer),
+    "probes": ("  one record, made every {every} epochs", probes),
+    "floor": ("floor: the three hidden-to-class products alone", floor),
 }
-"""Every contender by name."""
+"""Every contender by name: what the report calls it, and how it is made."""

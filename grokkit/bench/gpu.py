@@ -98,7 +98,8 @@ def equality(task: Task) -> Found:
     apart = {
         name: _apart(grid(spec, seed=range(2)), task.device, steps) for name, spec in cases.items()
     }
-    lines = [f"{name:18} {value:.1e}  {_yes(value <= CLOSE)}" for name, value in apart.items()]
+    words = {True: "equal", False: "NOT EQUAL"}
+    lines = [f"{name:18} {value:.1e}  {words[value <= CLOSE]}" for name, value in apart.items()]
     head = f"float64 weights after {steps} steps: largest difference from the CPU (<= {CLOSE:g})"
     return "\n".join([head, *lines]), {"apart": apart, "equal": max(apart.values()) <= CLOSE}
 
@@ -253,10 +254,6 @@ def _reached(trainer: Trainer, run: int) -> tuple[int | None, ...]:
         None if (epoch := of(history)).isnull() else int(epoch)
         for of in (memorise_epoch, grok_epoch)
     )
-
-
-def _yes(good: bool) -> str:
-    return "equal" if good else "NOT EQUAL"
 
 
 if __name__ == "__main__":

@@ -47,7 +47,7 @@ def measure(spec: RunSpec, rounds: int = 7) -> Measurement:
     """
     epochs = spec.record_every
     with one_thread(torch.device("cpu")):
-        work = {name: make(spec) for name, make in CONTENDERS.items()}
+        work = {name: make(spec) for name, (_, make) in CONTENDERS.items()}
         times: dict[str, list[float]] = {name: [] for name in work}
         for turn in range(rounds + 1):
             for name, train_for in work.items():

@@ -6,20 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
+from grokkit.bench.contenders import CONTENDERS
 from grokkit.bench.measure import Measurement
-
-_WHAT = {
-    "textbook": "textbook loop: every query, autograd, evaluated as rarely",
-    "careful": "the core: the same, the last position as the only query",
-    "ours": "grokkit, all records included",
-    "step": "  of it: loss and gradient",
-    "autograd": "    the same by autograd, as other models and priors are",
-    "forward": "    of that: forward",
-    "loss": "    of that: exact loss and its gradient",
-    "optimizer": "  of it: optimizer step",
-    "probes": "  one record, made every {every} epochs",
-    "floor": "floor: the three hidden-to-class products alone",
-}
 
 HEADLINES = (
     ("textbook / ours", "textbook", "ours"),
@@ -46,7 +34,7 @@ def report(measured: Measurement, memory: float | None = None) -> str:
         "",
     ]
     for name, values in times.items():
-        label = _WHAT[name].format(every=spec.record_every)
+        label = CONTENDERS[name][0].format(every=spec.record_every)
         spread = f"({values.min():.2f} .. {values.max():.2f})"
         lines.append(f"{label:<62} {np.median(values):9.2f}  {spread}")
     lines.append("")

@@ -81,7 +81,8 @@ def _run(command: str, argv: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except ModuleNotFoundError as missing:
-        needs = f"needs {missing.name}; pip install 'grokkit[course]'"
+        extra = "cluster" if missing.name == "distributed" else "course"
+        needs = f"needs {missing.name}; pip install 'grokkit[{extra}]'"
         complain(who, needs if missing.name else missing)
         return 1
     except Exception as problem:

@@ -40,12 +40,8 @@ def sweep(
     from grokkit.diagnostics import grok_epoch
     from grokkit.runtime import import_kinds, load_sweep, sweep
     from grokkit.runtime.history import diverged
-    from grokkit.runtime.run import check_device
 
     import_kinds(import_)
-    # The workers of a cluster may have what this machine has not.
-    if scheduler is None:
-        check_device(device)
     try:
         specs = load_sweep(file)
     except (OSError, ValueError) as problem:

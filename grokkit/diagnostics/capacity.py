@@ -9,6 +9,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from grokkit.diagnostics.features import feature_spectrum
 from grokkit.model import MLP_WEIGHTS, ModelSpec, Parameters, Transformer, of_kinds
 from grokkit.model.norm import PLACEMENTS
 
@@ -41,15 +42,9 @@ def lipschitz(spec: ModelSpec, weights: Parameters) -> Float[Tensor, " run"]:
 
 def largest_singular_value(matrix: Float[Tensor, "run rows columns"]) -> Float[Tensor, " run"]:
     """sigma_max of each matrix, its operator norm; ``nan`` where an entry is not finite."""
-    # The Gram matrix of the shorter side: many times cheaper than a decomposition of the
+    # By the Gram matrix of the shorter side: many times cheaper than a decomposition of the
     # matrix, and exact enough for the largest value, whose square is the best conditioned.
-    tall = matrix if matrix.shape[-2] >= matrix.shape[-1] else matrix.transpose(-1, -2)
-    gram = tall.transpose(-1, -2).double() @ tall.double()
-    # A decomposition refuses the whole group where one run has diverged; that run's is nan.
-    finite = gram.isfinite().flatten(1).all(dim=1)
-    gram = torch.where(finite.view(-1, 1, 1), gram, torch.zeros_like(gram))
-    largest = torch.linalg.eigvalsh(gram)[..., -1].clamp_min(0).sqrt()
-    return torch.where(finite, largest, torch.nan).to(matrix.dtype)
+    return feature_spectrum(matrix)[:, 0].sqrt().to(matrix.dtype)
 
 
 def logit_margins(

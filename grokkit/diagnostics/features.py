@@ -34,7 +34,6 @@ effective dimensionality", 2007; power law: A. Clauset, C. Shalizi, M. Newman, "
 distributions in empirical data", arXiv 0706.1062, (3.1), (3.9) and section 3.3.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
@@ -44,42 +43,27 @@ from torch import Tensor
 _SINGLE = torch.finfo(torch.float32).eps
 
 
-@dataclass(frozen=True, eq=False)
-class Compressibility:
-    """The spectrum of the features of each run in five numbers; see the module.
+def compressibility(features: Float[Tensor, "run example width"]) -> dict[str, Tensor]:
+    """The spectrum of the features of each run in five numbers, ``[run]`` by record.
 
-    Attributes:
-        effective_rank: from 1 to the number of eigenvalues.
-        numerical_rank: a whole number.
-        stable_rank: from 1 up; it counts directions about as strong as the strongest.
-        norm_ratio: from 1 up, at most the root of the numerical rank.
-        alpha: low is a heavy tail: few directions far stronger than the many.
-        tail: the number of eigenvalues that alpha is fitted to.
-    """
-
-    effective_rank: Float[Tensor, " run"]
-    numerical_rank: Int[Tensor, " run"]
-    stable_rank: Float[Tensor, " run"]
-    norm_ratio: Float[Tensor, " run"]
-    alpha: Float[Tensor, " run"]
-    tail: Int[Tensor, " run"]
-
-
-def compressibility(features: Float[Tensor, "run example width"]) -> Compressibility:
-    """All measures of the spectrum of some features.
+    ==============  ========================================================================
+    effective_rank  from 1 to the number of eigenvalues
+    numerical_rank  a whole number
+    stable_rank     from 1 up; it counts directions about as strong as the strongest
+    norm_ratio      from 1 up, at most the root of the numerical rank
+    alpha           low is a heavy tail: few directions far stronger than the many
+    ==============  ========================================================================
 
     ``nan`` (a numerical rank of 0) where the features are 0 or not finite.
     """
     spectrum = feature_spectrum(features)
-    law = fit_power_law(spectrum, floor=spectrum.shape[1] * _SINGLE)
-    return Compressibility(
-        effective_rank(spectrum),
-        numerical_rank(spectrum),
-        stable_rank(spectrum),
-        norm_ratio(spectrum),
-        law.alpha,
-        law.tail,
-    )
+    return {
+        "effective_rank": effective_rank(spectrum),
+        "numerical_rank": numerical_rank(spectrum),
+        "stable_rank": stable_rank(spectrum),
+        "norm_ratio": norm_ratio(spectrum),
+        "alpha": fit_power_law(spectrum, floor=spectrum.shape[1] * _SINGLE).alpha,
+    }
 
 
 @torch.no_grad()

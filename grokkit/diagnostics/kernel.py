@@ -23,6 +23,7 @@ Source: Jacot et al., arXiv 1806.07572; drift: arXiv 2602.06702.
 """
 
 from collections.abc import Callable, Mapping
+from functools import cache
 
 import torch
 from jaxtyping import Float, Int, Shaped
@@ -107,12 +108,17 @@ def network_logits(model: Transformer) -> Logits:
         model: the forward pass of a batch; the inputs are numbers of its examples.
     """
 
+    # Slots of their own: those of all the data would be carried through every gradient. Kept,
+    # for the same examples are asked for again and again.
+    @cache
+    def some(rows: tuple[int, ...], length: int) -> Transformer:
+        where = torch.tensor(rows, device=model.batch.tokens.device)
+        batch = model.batch.take(where.expand(model.batch.runs, -1))
+        return Transformer(model.spec, batch, length)
+
     def logits(weights: Mapping[str, Tensor], rows: Tensor) -> Tensor:
-        batch = model.batch.take(rows.expand(model.batch.runs, -1))
-        # Slots of its own: those of all the data would be carried through every gradient.
-        return Transformer(model.spec, batch, weights["position_embedding"].shape[1])(
-            weights
-        ).logits
+        length = weights["position_embedding"].shape[1]
+        return some(tuple(rows.tolist()), length)(weights).logits
 
     return logits
 

@@ -59,10 +59,6 @@ class Transition:
         """End - start: below 0 for a signal that falls."""
         return self.end - self.start
 
-    def mark(self, share: float | int = 0.5) -> float | int:
-        """The value start + share (end - start)."""
-        return self.start + share * self.length
-
     def share(self, values: Num[np.ndarray, " epoch"]) -> Num[np.ndarray, " epoch"]:
         """The share of the transition that each value has passed: 0 at the start, 1 at the end.
 

@@ -96,11 +96,12 @@ def phase_borders(history: "xr.Dataset") -> "xr.DataArray":
     """
     import xarray as xr
 
+    unseen = history.get("unmirrored_accuracy", history.test_accuracy)
     borders = xr.apply_ufunc(
         _borders_of_run,
         history.epoch,
         history.train_accuracy,
-        _unseen_accuracy(history),
+        unseen.fillna(history.test_accuracy),
         history.kl,
         input_core_dims=[["epoch"]] * 4,
         output_core_dims=[["border"]],
@@ -131,12 +132,6 @@ def _first_epoch(reached: "xr.DataArray", meaning: str) -> "xr.DataArray":
     first = reached.epoch.where(reached).min("epoch")
     first.attrs = {"meaning": meaning + "; nan: not reached"}
     return first
-
-
-def _unseen_accuracy(history: "xr.Dataset") -> "xr.DataArray":
-    if "unmirrored_accuracy" not in history:
-        return history.test_accuracy
-    return history.unmirrored_accuracy.fillna(history.test_accuracy)
 
 
 def _borders_of_run(

@@ -4,8 +4,8 @@ Everything here looks at a History (and the settings in its coordinates), so it 
 recorded runs. One epoch is one step: runs are full-batch. Times are in epochs.
 
 The plateau. The paper has (2 / lambda) log(norm0 / r_max) for the norm's way from memorising
-down to the Goldilocks zone. Its r_max is given nowhere: here it is an argument, or, in
-hindsight, the norm that a run had when it grokked.
+down to the Goldilocks zone. Its r_max is given nowhere: here it is, in hindsight, the norm that
+a run had when it grokked.
 
 The prior. The paper has log(D_0 / delta) / beta~ for the divergence's way down to delta. Its
 beta~, the effective rate on the scores, is only known to be proportional to learning
@@ -34,85 +34,42 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
-def plateau_lengths(
-    history: "xr.Dataset",
-    r_max: "float | xr.DataArray | None" = None,
-    update_bound: "float | xr.DataArray" = 0.0,
-) -> "xr.Dataset":
-    """The wait for the norm by (5) and by the bracket that corrects it, against the real one.
+def plateau_lengths(history: "xr.Dataset") -> "xr.Dataset":
+    """The wait for the norm by (5), told in hindsight the norm at the grok, against the real one.
 
     Args:
         history: with ``mlp_norm`` and what :func:`phase_borders` needs, over (run, epoch),
             and coordinates ``learning_rate`` and ``weight_decay``.
-        r_max: the outer radius of N; None for the norm of each run at border 3|4 (where it
-            groks), which explains a wait and cannot predict one.
-        update_bound: B, an upper bound on norm(U)_F of the MLP's part of a step, such as
-            ``theory.adamw_update_bound(numel)`` or one measured by
-            :func:`grokkit.engine.measure_contraction`; 0 for pure decay, where both ends of
-            the bracket are the same.
 
     Returns:
         Over the axes of a run, in epochs, ``nan`` where undefined (no decay, not memorised,
         not grokked):
 
-        - ``norm0``, ``r_max``: the norm at border 1|2, and the radius;
-        - ``claimed``: (5); ``earliest``, ``latest``: the bracket, ``latest`` may be inf;
-        - ``norm_wait``: from border 1|2 to the first record with a norm of r_max or less,
-          which is what the bracket is a theorem about;
-        - ``plateau``: phase 2, from border 1|2 to 2|3;
+        - ``norm0``, ``r_max``: the norm at border 1|2, and at border 3|4, where the run groks;
+        - ``claimed``: (5);
         - ``measured``: from border 1|2 to 3|4, the wait for understanding.
     """
     import xarray as xr
 
     from grokkit import theory
 
-    for field, value, strict in (("r_max", r_max, True), ("update_bound", update_bound, False)):
-        for one in [] if value is None else np.ravel(value):
-            check_number(field, float(one), strict=strict)
     borders = phase_borders(history)
-    memorised, structured, grokked = (borders.sel(border=b, drop=True) for b in borders.border)
-    norm0 = history.mlp_norm.where(history.epoch == memorised).max("epoch")
-    if r_max is None:
-        r_max = history.mlp_norm.where(history.epoch == grokked).max("epoch")
-    radius = xr.zeros_like(norm0) + r_max
+    memorised, grokked = (borders.sel(border=b, drop=True) for b in ("1|2", "3|4"))
+    norm0, r_max = (
+        history.mlp_norm.where(history.epoch == epoch).max("epoch")
+        for epoch in (memorised, grokked)
+    )
     decay = history.learning_rate * history.weight_decay
-    floor = _where(history.weight_decay > 0, theory.norm_floor, update_bound, history.weight_decay)
-    defined = (norm0 > 0) & (radius > 0) & (decay > 0) & (decay < 1)
-    claimed = _where(defined, theory.plateau_length_claimed, norm0, radius, decay)
-    earliest, latest = (
-        _where(
-            defined,
-            lambda *args, end=end: theory.plateau_bracket(*args)[end],
-            norm0,
-            radius,
-            decay,
-            floor,
-        )
-        for end in (0, 1)
-    )
-    inside = (history.mlp_norm <= radius) & (history.epoch >= memorised)
-    lengths = xr.Dataset(
-        {
-            "norm0": norm0,
-            "r_max": radius,
-            "claimed": claimed,
-            "earliest": earliest,
-            "latest": latest,
-            "norm_wait": history.epoch.where(inside).min("epoch") - memorised,
-            "plateau": structured - memorised,
-            "measured": grokked - memorised,
-        }
-    )
-    lengths.attrs = {"meaning": "waits in epochs from border 1|2; nan: undefined or censored"}
-    return lengths
+    defined = (norm0 > 0) & (r_max > 0) & (decay > 0) & (decay < 1)
+    claimed = _where(defined, theory.plateau_length_claimed, norm0, r_max, decay)
+    measured = grokked - memorised
+    lengths = {"norm0": norm0, "r_max": r_max, "claimed": claimed, "measured": measured}
+    words = "waits in epochs from border 1|2; nan: undefined or censored"
+    return xr.Dataset(lengths, attrs={"meaning": words})
 
 
-def kl_times(
-    history: "xr.Dataset",
-    k: int,
-    gamma: float,
-) -> "xr.Dataset":
-    """The time to delta_nec by (7) and by the corrected law, against the measured one.
+def kl_times(history: "xr.Dataset", k: int, gamma: float) -> "xr.Dataset":
+    """The time to delta_nec by (7), against the measured one.
 
     Args:
         history: with ``kl`` over (run, epoch), ``attention_mass`` (for the length), and
@@ -121,41 +78,26 @@ def kl_times(
         gamma: the threshold of B_gamma; delta = log(1 / (k gamma)), so k gamma is below 1.
 
     Returns:
-        Over the axes of a run, in epochs, ``nan`` where there is no prior:
+        Over the axes of a run, in epochs:
 
-        - ``divergence0``: D at the first record; ``delta``;
-        - ``claimed``: (7); ``uniform``: the true law from a uniform start; ``guaranteed``:
-          its upper bound for any start;
-        - ``measured``: the first record with D at or below delta (``nan``: never), for runs
-          without a prior too.
+        - ``delta``, in nats;
+        - ``claimed``: (7); ``nan`` where there is no prior;
+        - ``measured``: the first record with D at or below delta (``nan``: never).
     """
     import xarray as xr
 
     from grokkit import theory
 
-    length = history.sizes["pos"]
-    check_int("k", k, 1, length - 1)
+    check_int("k", k, 1, history.sizes["pos"] - 1)
     delta = float(theory.delta_necessary(k, gamma))
     # At k gamma = 1 only the oracle is left, which no finite time reaches.
     check_number("1 - k * gamma", 1 - k * gamma, strict=True)
-    divergence0 = history.kl.isel(epoch=0, drop=True)
-    rate = xr.zeros_like(divergence0) + history.learning_rate * history.kl_strength
-    defined = (divergence0 > 0) & (rate > 0)
-    claimed = _where(defined, theory.time_claimed, divergence0, delta, rate)
-    uniform, guaranteed = (
-        _where(defined, theory.sparse_time, divergence0, delta, kappa(length, k), rate)
-        for kappa in (theory.kappa_uniform, theory.kappa_guaranteed)
-    )
-    return xr.Dataset(
-        {
-            "divergence0": divergence0,
-            "delta": xr.full_like(divergence0, delta),
-            "claimed": claimed,
-            "uniform": uniform,
-            "guaranteed": guaranteed,
-            "measured": history.epoch.where(history.kl <= delta).min("epoch"),
-        }
-    )
+    start = history.kl.isel(epoch=0, drop=True)
+    rate = xr.zeros_like(start) + history.learning_rate * history.kl_strength
+    claimed = _where((start > 0) & (rate > 0), theory.time_claimed, start, delta, rate)
+    measured = history.epoch.where(history.kl <= delta).min("epoch")
+    times = {"delta": xr.full_like(start, delta), "claimed": claimed, "measured": measured}
+    return xr.Dataset(times)
 
 
 def _where(defined: "xr.DataArray", formula: Callable[..., Any], *arguments: Any) -> "xr.DataArray":

@@ -24,7 +24,6 @@ Source: arXiv 2605.15787, Lemma 5.1, (4), (32) to (34); the linear form is not i
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import torch
 from jaxtyping import Float
@@ -38,21 +37,14 @@ from grokkit.model.attention import Attention, Scores
 from grokkit.model.block import attention_reads
 from grokkit.model.norm import PLACEMENTS
 
+ATTENTION_GRADIENTS = ("W_Q_gradient", "W_K_gradient", "W_QK_gradient")
+"""What :func:`attention_gradient` measures."""
 
-@dataclass(frozen=True, eq=False)
-class AttentionGradient:
-    """Frobenius norms of the mean cross-entropy's gradient, one for each run.
-
-    Attributes:
-        W_Q: with respect to the query matrix.
-        W_K: with respect to the key matrix.
-        W_QK: with respect to the product M = W_Q W_K^T of each head, all heads together;
-            ``nan`` with several layers.
-    """
-
-    W_Q: Float[Tensor, " run"]
-    W_K: Float[Tensor, " run"]
-    W_QK: Float[Tensor, " run"]
+BOUNDS = (
+    *("score_gradient_max", "starvation_bound", "starvation_bound_position"),
+    *("starvation_bound_linear", "starvation_worst", "starvation_worst_linear"),
+)
+"""What :func:`starvation_bounds` measures."""
 
 
 def score_gradient_norm(score_gradient: Scores) -> Float[Tensor, " run"]:
@@ -63,11 +55,13 @@ def score_gradient_norm(score_gradient: Scores) -> Float[Tensor, " run"]:
 @torch.no_grad()
 def attention_gradient(
     model: Transformer, weights: Parameters, score_gradient: Scores
-) -> AttentionGradient:
-    """The gradient with respect to the attention parameters, by the chain rule.
+) -> dict[str, Float[Tensor, " run"]]:
+    """Norms of the mean cross-entropy's gradient by the attention parameters, by record.
 
-    With l_qs = Q_q . K_s / sqrt(d_head), Q_q = x_q W_Q, K_s = x_s W_K, and g_qs the gradient
-    of the mean loss summed over the examples with query q that read slot s:
+    ``W_Q_gradient``, ``W_K_gradient``, and ``W_QK_gradient`` by the product M = W_Q W_K^T of each
+    head, all heads together. By the chain rule, with l_qs = Q_q . K_s / sqrt(d_head),
+    Q_q = x_q W_Q, K_s = x_s W_K, and g_qs the gradient of the mean loss summed over the examples
+    with query q that read slot s:
 
         dW_Q = sum_q x_q^T sum_s g_qs K_s / sqrt(d_head)
         dW_K = sum_q (sum_s g_qs x_s)^T Q_q / sqrt(d_head)
@@ -106,10 +100,11 @@ def attention_gradient(
         torch.einsum("rqhe,rqhk->rehk", pulled, query),
         torch.einsum("rqe,rqhf->rehf", x_q, pulled),
     )
-    return AttentionGradient(*(torch.linalg.vector_norm(g.flatten(1), dim=1) for g in gradients))
+    norms = (torch.linalg.vector_norm(g.flatten(1), dim=1) for g in gradients)
+    return dict(zip(ATTENTION_GRADIENTS, norms, strict=True))
 
 
-def _by_autograd(model: Transformer, weights: Parameters) -> AttentionGradient:
+def _by_autograd(model: Transformer, weights: Parameters) -> dict[str, Tensor]:
     """The same of the matrices of all layers."""
     with torch.enable_grad():
         loss = cross_entropy(model(weights).logits, model.batch.targets).mean(dim=1).sum()
@@ -120,33 +115,8 @@ def _by_autograd(model: Transformer, weights: Parameters) -> AttentionGradient:
         return torch.linalg.vector_norm(torch.cat([g.flatten(1) for g in gradients], 1), dim=1)
 
     w_q, w_k = norm("W_Q"), norm("W_K")
-    return AttentionGradient(w_q, w_k, torch.full_like(w_q, torch.nan))
-
-
-@dataclass(frozen=True, eq=False)
-class StarvationBounds:
-    """The largest score gradient of an example, and what it cannot exceed.
-
-    Of every example the largest over positions and heads is taken, of the gradient and of
-    each bound. The first four are means over examples, in nats per unit of score; the
-    last two are the largest gradient / bound of any example, at most 1 where the bound
-    holds, ``nan`` where the bound is 0 for every example.
-
-    Attributes:
-        measured: abs(dL/dl_j).
-        paper: (4). Not a bound for normalised ReLU attention.
-        by_position: (33, 34).
-        linear: the same with sqrt(2) (1 - exp(-L)) for sqrt(2 L).
-        worst_paper: the largest measured / paper.
-        worst_linear: the largest measured / linear.
-    """
-
-    measured: Float[Tensor, " run"]
-    paper: Float[Tensor, " run"]
-    by_position: Float[Tensor, " run"]
-    linear: Float[Tensor, " run"]
-    worst_paper: Float[Tensor, " run"]
-    worst_linear: Float[Tensor, " run"]
+    norms = (w_q, w_k, torch.full_like(w_q, torch.nan))
+    return dict(zip(ATTENTION_GRADIENTS, norms, strict=True))
 
 
 @torch.no_grad()
@@ -157,8 +127,21 @@ def starvation_bounds(
     attention: Attention,
     score_gradient: Scores,
     l_f: Float[Tensor, " run"] | None = None,
-) -> StarvationBounds:
-    """The measured score gradient and the three bounds of Lemma 5.1.
+) -> dict[str, Float[Tensor, " run"]]:
+    """The largest score gradient of an example, and the bounds of Lemma 5.1, by record.
+
+    =========================  =======================================================
+    score_gradient_max         abs(dL/dl_j)
+    starvation_bound           (4). Not a bound for normalised ReLU attention
+    starvation_bound_position  (33, 34)
+    starvation_bound_linear    the same with sqrt(2) (1 - exp(-L)) for sqrt(2 L)
+    starvation_worst           the largest abs(dL/dl_j) / (4) of any example
+    starvation_worst_linear    the largest abs(dL/dl_j) / linear form of any example
+    =========================  =======================================================
+
+    Of every example the largest over positions and heads is taken, of the gradient and of each
+    bound. The first four are means over examples, in nats per unit of score; the last two are
+    at most 1 where the bound holds, ``nan`` where the bound is 0 for every example.
 
     Args:
         model: the forward pass of the batch.
@@ -175,7 +158,7 @@ def starvation_bounds(
     slope = (lipschitz(model.spec, weights) if l_f is None else l_f).double().unsqueeze(1)
     if model.spec.layers > 1 or PLACEMENTS[model.spec.norm].in_readout:
         none = torch.full_like(slope.squeeze(1), torch.nan)
-        return StarvationBounds(gradient.mean(dim=1), *[none] * 5)
+        return dict.fromkeys(BOUNDS, none) | {"score_gradient_max": gradient.mean(dim=1)}
     jacobian = jacobian_norms(model, weights, attention).flatten(2).amax(dim=2).double()
     w_v = value_matrix_norm(model, weights).double().unsqueeze(1)
     e_max = embedding_norm(model, weights).double().unsqueeze(1)
@@ -184,7 +167,8 @@ def starvation_bounds(
     by_position = jacobian * slope * root
     linear = jacobian * slope * math.sqrt(2) * -torch.expm1(-loss.double())
     means = [one.mean(dim=1) for one in (gradient, paper, by_position, linear)]
-    return StarvationBounds(*means, *(_largest_ratio(gradient, b) for b in (paper, linear)))
+    ratios = [_largest_ratio(gradient, bound) for bound in (paper, linear)]
+    return dict(zip(BOUNDS, means + ratios, strict=True))
 
 
 @torch.no_grad()

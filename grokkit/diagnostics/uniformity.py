@@ -111,28 +111,19 @@ def _by_step(
     return apart[:, place, ahead].mean(dim=2)
 
 
-def primitive_root(p: int) -> int:
-    """The least g whose powers modulo p are all of 1..p-1."""
-    check_int("p", p, 3)
-    for g in range(2, p):
-        power, order = g, 1
-        while power > 1:  # it ends at 1, or at 0 where g and p share a factor
-            power, order = power * g % p, order + 1
-            if order >= p:
-                break
-        if power == 1 and order == p - 1:
-            return g
-    refuse("p", p, "a prime number above 2")
-
-
 def logarithm_order(p: int) -> Int[Tensor, " place"]:
     """The numbers 1..p-1 by their discrete logarithm: 1, g, g^2, ... modulo p.
 
-    A product is a sum of logarithms modulo p - 1, so this is the order in which the
-    embeddings of a network that multiplies may lie evenly. 0 has no logarithm: left out.
+    g is the least primitive root: its powers are all of 1..p-1. A product is a sum of logarithms
+    modulo p - 1, so this is the order in which the embeddings of a network that multiplies may
+    lie evenly. 0 has no logarithm: left out.
     """
-    g = primitive_root(p)
-    powers = [1]
-    while len(powers) < p - 1:
-        powers.append(powers[-1] * g % p)
-    return torch.tensor(powers)
+    check_int("p", p, 3)
+    for g in range(2, p):
+        powers = [1]
+        # It ends at 1, or at 0 where g and p share a factor.
+        while (power := powers[-1] * g % p) > 1 and len(powers) < p:
+            powers.append(power)
+        if power == 1 and len(powers) == p - 1:
+            return torch.tensor(powers)
+    refuse("p", p, "a prime number above 2")

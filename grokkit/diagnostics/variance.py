@@ -13,7 +13,6 @@ Source: arXiv 2605.15787, Conjecture E.1.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import torch
 from jaxtyping import Bool, Float
@@ -23,28 +22,16 @@ from grokkit.model import Transformer
 from grokkit.model.block import attention_reads
 
 
-@dataclass(frozen=True, eq=False)
-class ScoreVariance:
-    """The variance of the scores l_j over the positions of a sequence, for each head.
-
-    Attributes:
-        mean: Var_j(l_j), the mean over examples.
-        bound: what no example can exceed; ``nan`` with several layers.
-    """
-
-    mean: Float[Tensor, "run head"]
-    bound: Float[Tensor, "run head"]
-
-
 @torch.no_grad()
-def score_variance(model: Transformer, weights: Mapping[str, Tensor]) -> ScoreVariance:
-    """Measure Var_j(l_j), and bound it by the weights alone.
+def score_variance(model: Transformer, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Var_j(l_j), and its bound by the weights alone, ``[run, head]`` by record.
 
-    The scores are those before the softmax, already divided by sqrt(d_head). Positions
+    ``score_variance`` is the mean over examples; ``score_variance_bound`` what no example can
+    exceed. The scores are those before the softmax, already divided by sqrt(d_head). Positions
     after an example's query, which it cannot see, do not count. Where queries differ the
     bound takes the longest e_q. e_j is what W_Q and W_K read: the embedding, or its norm
-    where one stands there. With several layers the heads are those of all layers, and there
-    is no bound: what an upper layer reads has no largest size that the weights alone give.
+    where one stands there. With several layers the heads are those of all layers, and the bound
+    is ``nan``: what an upper layer reads has no largest size that the weights alone give.
     """
     embedding = model.embed(weights)
     if model.spec.layers > 1:
@@ -56,7 +43,7 @@ def score_variance(model: Transformer, weights: Mapping[str, Tensor]) -> ScoreVa
     )
     mean = _variance(scores, seen.unsqueeze(-1)).mean(dim=1)
     if model.spec.layers > 1:
-        return ScoreVariance(mean, torch.full_like(mean, torch.nan))
+        return {"score_variance": mean, "score_variance_bound": torch.full_like(mean, torch.nan)}
     heads = model.spec.heads
     read = attention_reads(model.spec, weights, embedding).scores
     norms = torch.linalg.vector_norm(read, dim=2).double().where(model.slots.used, 0)
@@ -64,7 +51,7 @@ def score_variance(model: Transformer, weights: Mapping[str, Tensor]) -> ScoreVa
     e_max = norms.amax(dim=1, keepdim=True)
     d_head = model.spec.d_model // heads
     bound = (interaction_norm(weights, heads) * e_q * e_max).square() / d_head
-    return ScoreVariance(mean, bound)
+    return {"score_variance": mean, "score_variance_bound": bound}
 
 
 def _variance(

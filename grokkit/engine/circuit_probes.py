@@ -19,6 +19,7 @@ from grokkit.diagnostics.kernel import (
     evenly_spaced,
     kernel_drift,
     kernel_turn,
+    network_logits,
     tangent_kernel,
 )
 from grokkit.model import Batch, ModelSpec, Parameters, Transformer
@@ -52,6 +53,7 @@ class CircuitProbes:
         self.trained = train.examples
         length, every = weights.layout.length, all_sequences(train, test)
         self.model = Transformer(spec, every, length)
+        self.logits = network_logits(self.model)
         self.patched = Transformer(replace(spec, attention="oracle"), every, length)
         self.p = weights.layout.n_classes
         device = every.tokens.device
@@ -59,35 +61,24 @@ class CircuitProbes:
         self.of_kernel = self.of_kernel.to(device)
         self.rows = evenly_spaced(every.examples, min(SYMMETRY_EXAMPLES, every.examples))
         self.rows = self.rows.to(device)
-        pairs = operands(every, self.p)
-        self.pairs, self.classes = pairs[:, self.rows], 7 * self.rows % self.p
-        self.single: dict[int, Transformer] = {}
+        self.pairs, self.classes = operands(every, self.p)[:, self.rows], 7 * self.rows % self.p
+        number = torch.arange(self.p, device=device)
+        self.answers = ((number.unsqueeze(1) + number) % self.p).view(1, self.p, self.p, 1)
         self.start = self._kernel()
 
     def _kernel(self) -> Tensor:
         def some(weights: Mapping[str, Tensor], rows: Tensor) -> Tensor:
-            return self._logits(weights, rows)[..., KERNEL_CLASSES]
+            return self.logits(weights, rows)[..., KERNEL_CLASSES]
 
         return tangent_kernel(some, self.weights, self.of_kernel)
-
-    def _logits(self, weights: Mapping[str, Tensor], rows: Tensor) -> Tensor:
-        """As :func:`kernel.network_logits`; each row is asked again and again: slots are kept."""
-        (row,) = rows.tolist()
-        if row not in self.single:
-            batch = self.model.batch.take(rows.expand(self.weights.runs, -1))
-            length = self.weights.layout.length
-            self.single[row] = Transformer(self.model.spec, batch, length)
-        return self.single[row](weights).logits
 
     def __call__(self) -> dict[str, Tensor]:
         """One record of every run: name -> ``[run]``."""
         now, weights, batch = self._kernel(), self.weights, self.model.batch
-        symmetry = gradient_symmetry(self._logits, weights, self.rows, self.pairs, self.classes)
+        symmetry = gradient_symmetry(self.logits, weights, self.rows, self.pairs, self.classes)
         with torch.no_grad():
             table = logit_table(self.model(weights).logits, batch, self.p)
-            number = torch.arange(self.p, device=table.device)
-            answer = (number.unsqueeze(1) + number) % self.p
-            right = table.gather(3, answer.expand(len(table), -1, -1).unsqueeze(3)).squeeze(3)
+            right = table.gather(3, self.answers.expand(len(table), -1, -1, -1)).squeeze(3)
             correct = (self.patched(weights).logits.argmax(dim=-1) == batch.targets).double()
         return {
             "kernel_drift": kernel_drift(now, self.start),

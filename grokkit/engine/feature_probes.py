@@ -9,6 +9,7 @@ These records cost as much as some epochs, so they are made only where ``RunSpec
 is on.
 """
 
+import contextlib
 from collections.abc import Callable, Mapping
 
 import torch
@@ -24,12 +25,6 @@ from grokkit.model import Parameters, Transformer
 from grokkit.model.block import after_mlp, unembed
 from grokkit.model.parameters import of_layer
 from grokkit.model.transformer import Activations
-
-SETS = ("train", "test")
-"""The examples whose features are measured."""
-
-ORDERS = ("natural", "logarithm")
-"""The orders in which the numbers are walked: that of sums, and that of products."""
 
 RANKS = ("effective_rank", "numerical_rank", "stable_rank", "norm_ratio", "alpha")
 """What is recorded of the spectrum of features."""
@@ -50,8 +45,12 @@ DIMS: Mapping[str, tuple[str, ...]] = {
 }
 """The axes after (run, epoch) of those records that have more."""
 
-LABELS: Mapping[str, list[str]] = {"feature_set": list(SETS), "order": list(ORDERS)}
-"""The names along the axes that have names."""
+LABELS: Mapping[str, list[str]] = {
+    "feature_set": ["train", "test"],
+    "order": ["natural", "logarithm"],
+}
+"""The names along the axes that have names: whose features are measured, and the orders in which
+the numbers are walked, that of sums and that of products."""
 
 MEANING: Mapping[str, str] = {
     "map_entropy": "entropy of the attention map averaged over heads, mean over examples; nats",
@@ -89,9 +88,10 @@ class FeatureProbes:
         self.train = train
         self.weights = weights
         self.p = p
-        self.orders: list[Tensor | None] = []
         if p is not None:
-            self.orders = [torch.arange(p), _logarithms(p)]
+            self.orders: list[Tensor | None] = [torch.arange(p), None]
+            with contextlib.suppress(SettingError):  # only primes above 2 have logarithms
+                self.orders[1] = logarithm_order(p)
 
     @torch.no_grad()
     def __call__(self, test: Activations) -> dict[str, Tensor]:
@@ -106,7 +106,7 @@ class FeatureProbes:
         }
         spectra = [compressibility(one.final) for one in (train, test) if one.final is not None]
         for name in RANKS:
-            record[name] = torch.stack([getattr(one, name) for one in spectra], dim=1)
+            record[name] = torch.stack([one[name] for one in spectra], dim=1)
         if self.p is not None:
             record["fourier_concentration"] = fourier_concentration(self.weights, self.p)
             record |= self._uniformity()
@@ -117,14 +117,12 @@ class FeatureProbes:
         model = self.train
         if seen.middle is None:
             return torch.full_like(seen.logits[:, 0, 0], torch.nan)
-        last = of_layer(self.weights, model.spec.layers - 1)
-
-        stream = seen.middle
+        last, stream = of_layer(self.weights, model.spec.layers - 1), seen.middle
 
         def readout(y: Tensor) -> Tensor:
             # The MLP alone is given y without its length; the stream beside it stays as it is.
-            after = after_mlp(model.spec, last, stream, read=y)
-            return unembed(model.spec, self.weights, after.stream)
+            _, final = after_mlp(model.spec, last, stream, read=y)
+            return unembed(model.spec, self.weights, final)
 
         return shortcut_loss(stream, readout, model.batch.targets)
 
@@ -137,10 +135,3 @@ class FeatureProbes:
             for name, of in MED_RECORDS.items():
                 columns[name].append(blank if found is None else of(found))
         return {name: torch.stack(values, dim=1) for name, values in columns.items()}
-
-
-def _logarithms(p: int) -> Tensor | None:
-    try:
-        return logarithm_order(p)
-    except SettingError:  # only primes above 2 have one
-        return None

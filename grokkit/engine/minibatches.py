@@ -41,10 +41,6 @@ class Minibatches:
         self.seeds = list(seeds)
         self.device = torch.device(device)
 
-    def __len__(self) -> int:
-        """The number of steps in an epoch."""
-        return -(-self.examples // self.size)
-
     def __call__(self, epoch: int) -> Iterator[Int[Tensor, "run row"]]:
         """The examples of each step of an epoch, each run's own."""
         order = torch.stack(

@@ -54,11 +54,9 @@ class Optimizer(ABC):
     for a value, so a step can be queued, or captured, without waiting.
     """
 
-    decoupled: ClassVar[bool] = True
-    """Whether the decay acts on the weights themselves, apart from the direction."""
-
     def __init__(self, group: Sequence[OptimizerSpec], weights: Parameters) -> None:
         self.weights = weights
+        self.decoupled = group[0].decoupled
         self.setting: Mapping[str, Tensor] = numbers(group, weights)
         self.count = torch.zeros((), dtype=torch.float64, device=weights.flat.device)
         self.clips = any(spec.clip < float("inf") for spec in group)
@@ -156,41 +154,32 @@ class AdamW(OptimizerSpec, core.AdamW):
 
 
 class RunningAdamW(Optimizer):
-    """AdamW at work; its direction is Adam's."""
+    """AdamW at work, on the whole buffer or some of its columns; its direction is Adam's."""
 
-    def __init__(self, group: Sequence[OptimizerSpec], weights: Parameters) -> None:
+    def __init__(
+        self,
+        group: Sequence[OptimizerSpec],
+        weights: Parameters,
+        columns: Tensor | slice = slice(None),
+    ) -> None:
         super().__init__(group, weights)
-        self.moments = Moments(self.setting, weights.flat)
-
-    def state(self) -> dict[str, Tensor]:
-        """Both running means."""
-        return self.moments.state()
-
-    def direction(self, grad: Tensor) -> Tensor:
-        """Adam's direction."""
-        return self.moments.direction(grad, self.count)
-
-
-class Moments:
-    """The two running means of Adam, over the whole buffer or some of its columns."""
-
-    def __init__(self, setting: Mapping[str, Tensor], like: Tensor) -> None:
-        self.beta1, self.beta2 = setting["beta1"], setting["beta2"]
+        like = weights.flat[:, columns]
+        self.beta1, self.beta2 = self.setting["beta1"], self.setting["beta2"]
         self._new1, self._new2 = (1 - self.beta1).to(like), (1 - self.beta2).to(like)
-        self._eps = setting["eps"].to(like)
+        self._eps = self.setting["eps"].to(like)
         self.mean = torch.zeros_like(like)
         self.square = torch.zeros_like(like)
 
     def state(self) -> dict[str, Tensor]:
-        """The running means by name."""
+        """Both running means."""
         return {"mean": self.mean, "square": self.square}
 
-    def direction(self, grad: Tensor, count: Tensor) -> Tensor:
+    def direction(self, grad: Tensor) -> Tensor:
         """The mean divided by the root of the mean square, each corrected for its start."""
         self.mean.lerp_(grad, self._new1)
         self.square.lerp_(grad * grad, self._new2)
-        root = (self.square / (1 - self.beta2**count).to(grad)).sqrt_().add_(self._eps)
-        return (self.mean / (1 - self.beta1**count).to(grad)).div_(root)
+        root = (self.square / (1 - self.beta2**self.count).to(grad)).sqrt_().add_(self._eps)
+        return (self.mean / (1 - self.beta1**self.count).to(grad)).div_(root)
 
 
 @register_optimizer("adam")
@@ -205,14 +194,6 @@ class Adam(AdamW, core.Adam):
 
     The clip is of the gradient without the decay.
     """
-
-    def start(self, group: Sequence[OptimizerSpec], weights: Parameters) -> Optimizer:
-        """The running Adam of a group."""
-        return _Adam(group, weights)
-
-
-class _Adam(RunningAdamW):
-    decoupled: ClassVar[bool] = False
 
 
 @register_optimizer("sgd")
@@ -235,8 +216,6 @@ class SGD(OptimizerSpec, core.SGD):
 
 
 class _SGD(Optimizer):
-    decoupled: ClassVar[bool] = False
-
     def __init__(self, group: Sequence[OptimizerSpec], weights: Parameters) -> None:
         super().__init__(group, weights)
         self.velocity = torch.zeros_like(weights.flat)
@@ -350,28 +329,27 @@ def orthogonalise(
     return x.transpose(1, 2) if tall else x
 
 
-class _Muon(Optimizer):
+class _Muon(RunningAdamW):
     def __init__(self, group: Sequence[OptimizerSpec], weights: Parameters) -> None:
-        super().__init__(group, weights)
         spec = group[0]
         assert isinstance(spec, Muon)
         names = hidden_matrices(weights.layout, spec.muon_readout)
+        # The places of all other parameters, which AdamW trains.
+        self.others = weights.columns([name for name in weights if name not in names])
+        super().__init__(group, weights, self.others)
         self.nesterov = spec.nesterov
         self.scales = {name: spec.scale(*weights.layout.shapes[name]) for name in names}
         self.velocity = {name: torch.zeros_like(weights.gradient[name]) for name in names}
-        # The places of all other parameters, which AdamW trains.
-        self.others = weights.columns([name for name in weights if name not in names])
-        self.moments = Moments(self.setting, weights.flat[:, self.others])
         self._kept = self.setting["momentum"].to(weights.flat).unsqueeze(2)
         self._new = (1 - self.setting["momentum"]).to(weights.flat).unsqueeze(2)
 
     def state(self) -> dict[str, Tensor]:
         means = {f"velocity_{name}": value for name, value in self.velocity.items()}
-        return means | self.moments.state()
+        return means | super().state()
 
     def direction(self, grad: Tensor) -> Tensor:
         direction = torch.empty_like(grad)
-        direction[:, self.others] = self.moments.direction(grad[:, self.others], self.count)
+        direction[:, self.others] = super().direction(grad[:, self.others])
         for name, place, shape in self.weights.layout.slices():
             if name in self.velocity:
                 newest, mean = grad[:, place].unflatten(1, shape), self.velocity[name]

@@ -149,7 +149,6 @@ class Probes:
             step = step.take(self.everything.graded)
             assert step.score_gradient is not None and step.log_attention is not None
         weights, train, attention = self.weights, self.train, step.attention
-        gradient = starvation.attention_gradient(self.train_model, weights, step.score_gradient)
         record = {
             "train_loss": step.loss.mean(dim=1),
             "train_accuracy": _share(step.logits.argmax(dim=-1) == train.targets),
@@ -162,31 +161,21 @@ class Probes:
             "lipschitz": capacity.lipschitz(self.spec, weights),
             "gradient_norm": torch.linalg.vector_norm(weights.flat_grad, dim=1),
             "score_gradient": starvation.score_gradient_norm(step.score_gradient),
-            "W_Q_gradient": gradient.W_Q,
-            "W_K_gradient": gradient.W_K,
-            "W_QK_gradient": gradient.W_QK,
+            **starvation.attention_gradient(self.train_model, weights, step.score_gradient),
             **queries,
         }
-        bounds = starvation_bounds(
-            self.train_model,
-            weights,
-            step.loss,
-            attention,
-            step.score_gradient,
-            l_f=record["lipschitz"],
-        )
-        variance = score_variance(self.train_model, weights)
         lost = softmax_collapse(step.logits, train.targets, step.loss)
         more = {
-            "score_gradient_max": bounds.measured,
-            "starvation_bound": bounds.paper,
-            "starvation_bound_position": bounds.by_position,
-            "starvation_bound_linear": bounds.linear,
-            "starvation_worst": bounds.worst_paper,
-            "starvation_worst_linear": bounds.worst_linear,
+            **starvation_bounds(
+                self.train_model,
+                weights,
+                step.loss,
+                attention,
+                step.score_gradient,
+                l_f=record["lipschitz"],
+            ),
             "starvation_exponent": starvation_exponent(step.loss, step.score_gradient),
-            "score_variance": variance.mean,
-            "score_variance_bound": variance.bound,
+            **score_variance(self.train_model, weights),
             "logit_margin": logit_margins(step.logits, train.targets).amin(dim=1),
             "value_radius": value_radius(self.train_model, weights),
             "collapsed": lost / train.examples,

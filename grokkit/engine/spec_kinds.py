@@ -184,25 +184,21 @@ class Spec:
     @classmethod
     def from_dict(cls: type[N], written: Any) -> N:
         """The spec that :meth:`to_dict` described."""
-        with reading():
-            return cls._read(written)
-
-    @classmethod
-    def _read(cls: type[N], written: Any) -> N:
         rest = _mapping("spec", written)
         kind = rest.pop("kind", TRANSFORMER)
         if kind != cls.kind:
             refuse("kind", kind, cls.kind)
-        made = _known(cls, "", rest)
-        for part in cls.PARTS.keys() & made.keys():
-            inner, made_by = _mapping(part, made[part]), cls.PARTS[part]
-            if part in cls.FAMILIES:
-                kind = inner.pop("kind", None)
-                if not isinstance(kind, str):
-                    refuse(f"{part}.kind", kind, ", ".join(cls.FAMILIES[part]))
-                made_by = cls.FAMILIES[part][kind]
-            made[part] = made_by(**earlier(made_by) | _known(made_by, f"{part}.", inner))
-        return cls(**made)
+        with reading():
+            made = _known(cls, "", rest)
+            for part in cls.PARTS.keys() & made.keys():
+                inner, made_by = _mapping(part, made[part]), cls.PARTS[part]
+                if part in cls.FAMILIES:
+                    kind = inner.pop("kind", None)
+                    if not isinstance(kind, str):
+                        refuse(f"{part}.kind", kind, ", ".join(cls.FAMILIES[part]))
+                    made_by = cls.FAMILIES[part][kind]
+                made[part] = made_by(**earlier(made_by) | _known(made_by, f"{part}.", inner))
+            return cls(**made)
 
     @classmethod
     def from_json(cls: type[N], text: str) -> N:

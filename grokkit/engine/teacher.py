@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from grokkit.engine.priors.base import PriorRun, register_prior
+from grokkit.engine.priors.base import register_prior
 from grokkit.engine.priors.kinds import DivergencePrior
 from grokkit.engine.weights import WeightsError, load_weights
 from grokkit.errors import refuse
@@ -43,7 +43,7 @@ class TeacherPrior(DivergencePrior):
         if not isinstance(self.teacher, str):
             refuse("teacher", self.teacher, "the name of a weights file")
 
-    def aim(self, specs: Sequence[PriorRun], batch: Batch) -> Attention:
+    def aim(self, specs: Sequence[Any], batch: Batch) -> Attention:
         """The teacher's attention on each sequence, ``[run, example, pos, head]``.
 
         Raises:

@@ -45,12 +45,6 @@ class Ticket(core.Ticket):
     origin: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def sparsity(self) -> float:
-        """The share of the masked matrices' entries that are pruned."""
-        entries = sum(kept.numel() for kept in self.kept.values())
-        return sum(int((~kept).sum()) for kept in self.kept.values()) / max(entries, 1)
-
-    @property
     def tensors(self) -> dict[str, Tensor]:
         """Mask and initial weights, as they are named in the file."""
         named = {f"kept/{name}": kept for name, kept in self.kept.items()}

@@ -5,18 +5,21 @@ such rules, on seeds 0 to 4, and said that they prove nothing. Here they are cla
 other: written down before seeds 5 to 9 of the same settings were trained.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
+from grokkit.diagnostics import memorise_epoch
 from grokkit.experiments import inductive_bias, three_accounts, uniformity
-from grokkit.experiments.claims import Claim, Part
-from grokkit.experiments.compressibility import COMPARED
-from grokkit.experiments.evidence import Evidence
-from grokkit.experiments.judges import bounded, judge, never_groks, part
+from grokkit.experiments.compressibility import COMPARED, foretold
+from grokkit.experiments.judges import bounded, for_each, never_groks, part
 from grokkit.experiments.outcomes import both, negated, where
-from grokkit.experiments.row import Arms, Row, Size
+from grokkit.experiments.row import Arms, Claim, Evidence, Part, Row, Size, Times
 from grokkit.experiments.signals import BASE, SIGNALS, arrivals, ways
-from grokkit.experiments.three_accounts import TRAPPED
-from grokkit.experiments.times import Times
+from grokkit.experiments.three_accounts import TRAPPED, order_agrees
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 FRESH = tuple(range(5, 10))
 """Seeds that nobody had looked at when the claims were written."""
@@ -31,21 +34,16 @@ ORDER = ("effective rank", "KL", "entropy", "relative MED", "alpha")
 def rank_falls(evidence: Evidence, arm: str, share: float = 0.75) -> Times:
     """When the effective rank is down to a share of what it was when the network had memorised."""
     runs = evidence.arm(arm)
-    start = runs.seed.copy(data=evidence.memorised(arm).values).drop_vars("seed")
-    rank = runs.effective_rank.sel(feature_set="train")
+    start, rank = memorise_epoch(runs), runs.effective_rank.sel(feature_set="train")
     then = rank.where(runs.epoch == start).max("epoch")
-    down = (rank <= share * then) & (runs.epoch >= start)
-    return evidence.times(arm, runs.epoch.where(down).min("epoch"))
+    return evidence.first(arm, (rank <= share * then) & (runs.epoch >= start))
 
 
 def rank_foretells(evidence: Evidence) -> list[Part]:
     """The rank is down before the grok in four placements, and never where none follows."""
-    parts = []
-    for arm in COMPARED:
-        mine, its = rank_falls(evidence, arm), evidence.grokked(arm, 0.95)
-        says = f"{arm}: down to 3/4 by 0.9 of the grok's epoch"
-        parts.append(part(says, mine.foretells(its, 0.9), f"{mine} against {its}"))
-    mine, its = rank_falls(evidence, "A^qk"), evidence.grokked("A^qk", 0.95)
+    down = {arm: rank_falls(evidence, arm) for arm in (*COMPARED, "A^qk")}
+    parts = [foretold(evidence, arm, down[arm], "down to 3/4") for arm in COMPARED]
+    mine, its = down["A^qk"], evidence.grokked("A^qk", 0.95)
     waits = both(evidence.memorised("A^qk").reached, negated(its.reached))
     silent = where(waits, negated(mine.reached))
     return [*parts, part("A^qk: not down to 3/4", silent, str(mine))]
@@ -55,10 +53,9 @@ def mirror_images_at_once(evidence: Evidence) -> list[Part]:
     """Half of the mirrored pairs are right by twice the epoch of memorising, or are not."""
     parts = []
     for arm in (*QUICK, *SLOW):
-        runs, its = evidence.arm(arm), evidence.memorised(arm)
-        right = runs.epoch.where(runs.mirrored_accuracy >= 0.5).min("epoch")
-        mine = evidence.times(arm, right)
-        seen = runs.mirrored_accuracy.notnull().any("epoch").values
+        mirrored, its = evidence.arm(arm).mirrored_accuracy, evidence.memorised(arm)
+        mine = evidence.first(arm, mirrored >= 0.5)
+        seen = mirrored.notnull().any("epoch").values
         by_then = where(both(seen, its.reached), mine.sooner(its, 2))
         outcomes = by_then if arm in QUICK else negated(by_then)
         says = f"{arm}: half of the mirrored pairs {'' if arm in QUICK else 'not '}right by twice"
@@ -68,41 +65,33 @@ def mirror_images_at_once(evidence: Evidence) -> list[Part]:
 
 def same_order(evidence: Evidence) -> list[Part]:
     """The rank correlation of each seed's order of signals with the order that was found."""
-    from scipy.stats import spearmanr
-
     epochs = np.stack([arrivals(evidence, name).values for name in ORDER], axis=1)
-    rhos = [
-        float(np.asarray(spearmanr(range(len(ORDER)), own))[0])
-        if np.isfinite(own).all() and np.ptp(own) > 0
-        else np.nan
-        for own in epochs
-    ]
+    rhos = [order_agrees(np.arange(len(ORDER)), own) for own in epochs]
     says = f"rank correlation with the order {', '.join(ORDER)} at least 0.7"
     return [bounded(says, rhos, at_least=0.7, null=0.0)]
 
 
 def rank_turns(evidence: Evidence) -> list[Part]:
     """The peak of the effective rank, in shares of the epoch at which the unseen are half-way."""
-    its = arrivals(evidence, "unseen pairs").values
-    ranks = [SIGNALS["effective rank"].of(one) for one in evidence.runs(BASE)]
-    peaks = [
-        float(one.epoch.values[rank.argmax()]) if np.isfinite(rank).all() else np.nan
-        for one, rank in zip(evidence.runs(BASE), ranks, strict=True)
-    ]
-    shares = np.divide(peaks, its)
+
+    def peak(one: "xr.Dataset") -> float:
+        rank = SIGNALS["effective rank"].of(one)
+        return float(one.epoch[rank.argmax()]) if np.isfinite(rank).all() else np.nan
+
+    shares = evidence.each(BASE, peak) / arrivals(evidence, "unseen pairs").values
     says = "its peak lies between 0.7 and 1 of the epoch at which the unseen pairs are half-way"
     return [bounded(says, shares, at_least=0.7, at_most=1.0)]
 
 
-@judge
-def stays_away(evidence: Evidence, name: str) -> list[Part]:
+@for_each
+def stays_away(evidence: Evidence, name: str) -> Part:
     """A signal of the trap never comes to stay at the level that is half-way in the baseline."""
     mine = arrivals(evidence, name, TRAPPED)
     marked = [along is not None and along.length != 0 for along in ways(evidence, name)]
     seen = [np.isfinite(SIGNALS[name].of(one)).all() for one in evidence.runs(TRAPPED)]
     known = both(both(marked, seen), evidence.memorised(TRAPPED).reached)
     outcomes = where(known, negated(mine.reached))
-    return [part(f"{TRAPPED}: {name} not for good at its mark", outcomes, str(mine))]
+    return part(f"{TRAPPED}: {name} not for good at its mark", outcomes, str(mine))
 
 
 PLACEMENTS = Row(
@@ -164,8 +153,7 @@ ACCOUNTS = Row(
             "is half-way in the baseline, by its divergence from the oracle or by its entropy.",
             "ours: a rule made after seeds 0 to 4, where the rule before it had failed",
             never_groks(TRAPPED, accuracy=0.95),
-            stays_away("KL"),
-            stays_away("entropy"),
+            stays_away("KL", "entropy"),
             afterwards="the words 'to stay', as the rule has it: by its entropy attention is at "
             "that level for some records after memorising, in three of the five seeds, and "
             "leaves it; and that the trap does not grok is asked, too",

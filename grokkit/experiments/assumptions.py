@@ -1,24 +1,27 @@
 """Figure 11: what if attention is frozen, the optimizer another, the batch smaller?"""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from grokkit.diagnostics import phase_borders
-from grokkit.experiments.claims import Claim, Part
-from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import (
     AND_HOLDS,
     APART,
     bounded,
+    for_each,
     groks,
-    judge,
     memorises,
     one_norm,
     so_far,
     sooner,
     spread,
 )
-from grokkit.experiments.row import Arms, Row, Size
+from grokkit.experiments.row import Arms, Claim, Evidence, Part, Row, Size
 from grokkit.experiments.settings import kl, quick
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 OPTIMIZERS = ("AdamW", "AdamW, beta2 0.98", "Muon", "Lion", "SGD")
 
@@ -43,23 +46,21 @@ def setup(size: Size) -> Arms:
     }
 
 
-@judge
-def norm_falls(evidence: Evidence, *arms: str) -> list[Part]:
+@for_each
+def norm_falls(evidence: Evidence, arm: str) -> Part:
     """The MLP's norm from memorising to the grok, or to the end of the run."""
-    parts = []
-    for arm in arms:
-        left = []
-        for one in evidence.runs(arm):
-            start, _, end = phase_borders(one).values
-            if np.isnan(start) or end == start:  # no plateau
-                left.append(np.nan)
-                continue
-            after = one.mlp_norm.where((one.epoch >= start) & ~(one.epoch > end), drop=True)
-            left.append(float(after[-1] / after[0]))
-        says = f"{arm}: down to 0.9 or less between memorising and grokking"
-        known = so_far(evidence, arm, left, rising=False)
-        parts.append(bounded(says, known, f"{spread(left)} of it is left", at_most=0.9))
-    return parts
+
+    def share(one: "xr.Dataset") -> float:
+        start, _, end = phase_borders(one).values
+        if np.isnan(start) or end == start:  # no plateau
+            return np.nan
+        after = one.mlp_norm.where((one.epoch >= start) & ~(one.epoch > end), drop=True)
+        return float(after[-1] / after[0])
+
+    left = evidence.each(arm, share)
+    says = f"{arm}: down to 0.9 or less between memorising and grokking"
+    known = so_far(evidence, arm, left, rising=False)
+    return bounded(says, known, f"{spread(left)} of it is left", at_most=0.9)
 
 
 ROW = Row(

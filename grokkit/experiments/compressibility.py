@@ -2,12 +2,10 @@
 
 import numpy as np
 
-from grokkit.experiments.claims import Claim, Part
-from grokkit.experiments.evidence import Evidence
+from grokkit.diagnostics import memorise_epoch
 from grokkit.experiments.inductive_bias import placed
 from grokkit.experiments.judges import bounded, in_order, judge, part, rank_correlations
-from grokkit.experiments.row import Row
-from grokkit.experiments.times import Times
+from grokkit.experiments.row import Claim, Evidence, Part, Row, Times
 
 COMPARED = ("M", "M+A*", "A*", "none")
 """The four placements that the paper compares."""
@@ -22,12 +20,17 @@ NEAR = 1.1
 def arrives(evidence: Evidence, arm: str, variable: str) -> Times:
     """When a measure of the train features is first within 10 % of its least after memorising."""
     runs = evidence.arm(arm)
-    start = runs.seed.copy(data=evidence.memorised(arm).values).drop_vars("seed")
-    after = runs[variable].sel(feature_set="train").where(runs.epoch >= start)
+    after = runs[variable].sel(feature_set="train").where(runs.epoch >= memorise_epoch(runs))
     # The least so far of a run that was cut short need not be its least.
-    whole = runs.seed.copy(data=evidence.whole(arm)).drop_vars("seed")
-    near = (after <= NEAR * after.min("epoch")) & whole
-    return evidence.times(arm, runs.epoch.where(near).min("epoch"))
+    whole = runs.seed.copy(data=evidence.whole(arm))
+    return evidence.first(arm, (after <= NEAR * after.min("epoch")) & whole)
+
+
+def foretold(evidence: Evidence, arm: str, when: Times, says: str) -> Part:
+    """Something comes in an arm by 0.9 of the epoch at which its test accuracy reaches 0.95."""
+    its = evidence.grokked(arm, 0.95)
+    says = f"{arm}: {says} by 0.9 of the grok's epoch"
+    return part(says, when.foretells(its, 0.9), f"{when} against {its}")
 
 
 @judge
@@ -43,12 +46,9 @@ def orders(evidence: Evidence, variable: str) -> list[Part]:
 @judge
 def leads(evidence: Evidence, variable: str) -> list[Part]:
     """It arrives before the test accuracy reaches 0.95, in every placement."""
-    parts = []
-    for arm in COMPARED:
-        mine, its = arrives(evidence, arm, variable), evidence.grokked(arm, 0.95)
-        says = f"{arm}: arrived by 0.9 of the grok's epoch"
-        parts.append(part(says, mine.foretells(its, 0.9), f"{mine} against {its}"))
-    return parts
+    return [
+        foretold(evidence, arm, arrives(evidence, arm, variable), "arrived") for arm in COMPARED
+    ]
 
 
 ROW = Row(

@@ -3,8 +3,6 @@
 import math
 
 from grokkit.engine import RunSpec
-from grokkit.experiments.claims import Claim, Part
-from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import (
     bounded,
     groks,
@@ -16,7 +14,7 @@ from grokkit.experiments.judges import (
     sooner,
     spread,
 )
-from grokkit.experiments.row import Arms, Row, Size
+from grokkit.experiments.row import Arms, Claim, Evidence, Part, Row, Size
 from grokkit.experiments.settings import kl, recorded_base
 
 KINDS = {
@@ -50,8 +48,7 @@ def on_the_distractors(evidence: Evidence) -> list[Part]:
 @judge
 def structure_at_once(evidence: Evidence, kind: str, epochs: int) -> list[Part]:
     """Attention has found the informative tokens within a few hundred epochs."""
-    arm = evidence.arm(kind)
-    soon = arm.informative_mass.sel(epoch=slice(0, epochs)).max("epoch").values.astype(float)
+    soon = evidence.each(kind, lambda one: one.informative_mass.sel(epoch=slice(0, epochs)).max())
     says = f"{kind}: 0.8 of the attention on informative tokens within {epochs} epochs"
     return [bounded(says, so_far(evidence, kind, soon, rising=True), spread(soon), 0.8)]
 

@@ -50,11 +50,6 @@ def begin(spec: Spec, epochs: int) -> "xr.Dataset":
     return to_history(trainer)
 
 
-def _like(spec: RunSpec) -> RunSpec:
-    # Seeds, strengths and rates do not change what an epoch costs.
-    return RunSpec(task=spec.task, model=spec.model, batch_size=spec.batch_size)
-
-
 def _seconds(spec: RunSpec, epochs: int = 5) -> float:
     trainer = Trainer([dataclasses.replace(spec, epochs=3 * epochs, record_every=epochs)])
     trainer.advance(epochs)  # the first ones pay for what is set up once
@@ -63,17 +58,14 @@ def _seconds(spec: RunSpec, epochs: int = 5) -> float:
     return (time.perf_counter() - start) / epochs
 
 
-def _like_images(spec: ImageSpec) -> ImageSpec:
-    return spec.with_(seed=0, weight_decay=0.0, split="pair")
-
-
-def _like_contest(spec: ContestSpec) -> ContestSpec:
-    return spec.with_(seed=0, name="heat", noise=1.0)
-
-
 ENGINES = {
-    RunSpec: Engine(_like, _seconds),
-    ImageSpec: Engine(_like_images, seconds_per_epoch),
-    ContestSpec: Engine(_like_contest, seconds_per_round),
+    # Seeds, strengths and rates do not change what an epoch costs.
+    RunSpec: Engine(
+        lambda spec: RunSpec(task=spec.task, model=spec.model, batch_size=spec.batch_size), _seconds
+    ),
+    ImageSpec: Engine(
+        lambda spec: spec.with_(seed=0, weight_decay=0.0, split="pair"), seconds_per_epoch
+    ),
+    ContestSpec: Engine(lambda spec: spec.with_(seed=0, name="heat", noise=1.0), seconds_per_round),
 }
 """What trains the runs of each kind of spec."""

@@ -46,15 +46,15 @@ class Estimate:
     def __str__(self) -> str:
         """The median and its interval, two digits each."""
         at_least, at_most = self.median
-        if _digits(at_least) == _digits(at_most) and not math.isinf(at_least):
-            middle = _digits(at_least)
+        if in_digits(at_least) == in_digits(at_most) and not math.isinf(at_least):
+            middle = in_digits(at_least)
         elif math.isinf(at_most):
-            middle = "unknown" if math.isinf(at_least) else f"more than {_digits(at_least)}"
+            middle = "unknown" if math.isinf(at_least) else f"more than {in_digits(at_least)}"
         elif math.isinf(at_least):
-            middle = f"less than {_digits(at_most)}"
+            middle = f"less than {in_digits(at_most)}"
         else:
-            middle = f"{_digits(at_least)} to {_digits(at_most)}"
-        return f"{middle} [{_digits(self.low)} to {_digits(self.high)}]"
+            middle = f"{in_digits(at_least)} to {in_digits(at_most)}"
+        return f"{middle} [{in_digits(self.low)} to {in_digits(self.high)}]"
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,8 +142,9 @@ def coverage(n: int, k: int) -> float:
     return max(0.0, 1 - 2 * sum(math.comb(n, i) for i in range(k)) / 2**n)
 
 
-def _digits(value: float) -> str:
+def in_digits(value: float, text: str = ".2g") -> str:
+    """A number in a format of its own; from 100 to a million in digits, as 1,400 for 1.4e+03."""
     if math.isinf(value):
         return "-infinity" if value < 0 else "infinity"
-    written = format(value + 0.0, ".2g")  # -0 is 0
+    written = format(value + 0.0, text)  # -0 is 0
     return f"{float(written):,.0f}" if "e+" in written and abs(value) < 1e6 else written

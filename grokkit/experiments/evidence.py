@@ -1,7 +1,7 @@
 """The runs of a row, arm by arm: what a claim is judged by."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -105,22 +105,34 @@ class Evidence:
         ended = self.arm(name).ended.values.astype(float)
         return Times(np.asarray(epochs.values, dtype=float), ended, self.whole(name))
 
+    def first(self, name: str, seen: "xr.DataArray") -> Times:
+        """The first epoch of each run of an arm at which something is seen, (run, epoch)."""
+        return self.times(name, self.arm(name).epoch.where(seen).min("epoch"))
+
+    def each(self, name: str, look: Callable[..., Any], *times: Times) -> np.ndarray:
+        """A number of each run of an arm: of the run, and an epoch of each of ``times``.
+
+        ``nan`` where one of these epochs never came.
+        """
+        given = zip(self.runs(name), *(one.values for one in times), strict=True)
+        values = [np.nan if np.isnan(at).any() else float(look(one, *at)) for one, *at in given]
+        return np.array(values, dtype=float)
+
     def final(self, name: str, variable: str, **at: str) -> np.ndarray:
         """The last record of a variable, for each run of an arm; float64.
 
         ``nan`` for a run that was cut short: what it would have come to is not known. ``at``
         names the place on every further axis that the variable has.
         """
-        values = [float(one[variable].sel(at).values[-1]) for one in self.runs(name)]
-        return np.where(self.whole(name), values, np.nan)
+        last = self.each(name, lambda one: one[variable].sel(at).values[-1])
+        return np.where(self.whole(name), last, np.nan)
 
     def least_after(self, name: str, accuracy: float) -> np.ndarray:
         """For each run of an arm, the least test accuracy since it came to one; ``nan``: never."""
-        values = []
-        for one, epoch in zip(self.runs(name), self.grokked(name, accuracy).values, strict=True):
-            since = one.test_accuracy.values[one.epoch.values >= epoch]
-            values.append(since.min() if len(since) else np.nan)
-        return np.array(values)
+        grokked = self.grokked(name, accuracy)
+        return self.each(
+            name, lambda one, at: one.test_accuracy.sel(epoch=slice(at, None)).min(), grokked
+        )
 
     def whole(self, name: str) -> np.ndarray:
         """For each run of an arm, whether it came to its end: by its spec, or having grokked."""
@@ -130,11 +142,7 @@ class Evidence:
 
     def at(self, name: str, variable: str, times: Times) -> np.ndarray:
         """A variable at an epoch of each run's own; ``nan`` where that epoch never came."""
-        values = []
-        for one, epoch in zip(self.runs(name), times.values, strict=True):
-            there = one.epoch.values == epoch
-            values.append(float(one[variable].values[there][0]) if there.any() else np.nan)
-        return np.array(values)
+        return self.each(name, lambda one, epoch: one[variable].sel(epoch=epoch), times)
 
     def settings(self) -> str:
         """What the runs that were asked for have in common, in words."""

@@ -13,9 +13,7 @@ import numpy as np
 
 from grokkit.diagnostics import half_rise_epoch, measure_transition
 from grokkit.engine import RunSpec, presets
-from grokkit.experiments.claims import Claim
 from grokkit.experiments.estimates import Measured
-from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import groks, memorises, never_groks, one_norm
 from grokkit.experiments.quantities import (
     Epochs,
@@ -31,8 +29,7 @@ from grokkit.experiments.quantities import (
     takes,
     wait,
 )
-from grokkit.experiments.row import Arms, Row, Size
-from grokkit.experiments.times import Times
+from grokkit.experiments.row import Arms, Claim, Evidence, Row, Size, Times
 
 FRESH = tuple(range(40, 45))
 """Seeds that no run of this course had before."""
@@ -163,14 +160,10 @@ CIRCUITS = Row(
             "distance (distance irrelevance 0.6 or less).",
             "arXiv 2306.17844: a Pizza has 0.99 and 0.17, a Clock 0.33 and 0.85",
             groks("baseline", accuracy=0.95),
-            lies(
-                at_end("baseline", "gradient_symmetry"),
-                "gradient symmetry at the end at least 0.9",
-                at_least=0.9,
-            ),
+            lies(at_end("baseline", "gradient_symmetry"), "gradient symmetry at the end {}", 0.9),
             lies(
                 at_end("baseline", "distance_irrelevance"),
-                "distance irrelevance at the end at most 0.6",
+                "distance irrelevance at the end {}",
                 at_most=0.6,
             ),
         ),
@@ -183,7 +176,7 @@ CIRCUITS = Row(
             *(
                 lies(
                     at_end(arm, "distance_irrelevance"),
-                    f"{arm}: distance irrelevance at the end at most 0.6",
+                    f"{arm}: distance irrelevance at the end {{}}",
                     at_most=0.6,
                 )
                 for arm in ("frozen oracle", "uniform")
@@ -198,14 +191,14 @@ CIRCUITS = Row(
             never_groks("decay 0", accuracy=0.95),
             lies(
                 gap("baseline", "decay 0", "gradient_symmetry"),
-                "gradient symmetry of the baseline minus that without decay at least 0.1",
-                at_least=0.1,
+                "gradient symmetry of the baseline minus that without decay {}",
+                0.1,
                 null=0.0,
             ),
             lies(
                 gap("decay 0", "baseline", "distance_irrelevance"),
-                "distance irrelevance without decay minus that of the baseline at least 0.2",
-                at_least=0.2,
+                "distance irrelevance without decay minus that of the baseline {}",
+                0.2,
                 null=0.0,
             ),
         ),
@@ -217,12 +210,12 @@ CIRCUITS = Row(
             "arXiv 2306.17844; our control: the same patch in a network that memorised",
             lies(
                 at_end("baseline", "patched_test_accuracy"),
-                "baseline: test accuracy with the patch at least 0.9",
-                at_least=0.9,
+                "baseline: test accuracy with the patch {}",
+                0.9,
             ),
             lies(
                 at_end("decay 0", "patched_train_accuracy"),
-                "decay 0: train accuracy with the patch at most 0.5",
+                "decay 0: train accuracy with the patch {}",
                 at_most=0.5,
             ),
         ),
@@ -245,8 +238,8 @@ KERNEL = Row(
             "arXiv 2310.06110",
             lies(
                 change("baseline", "kernel_turn"),
-                "turn of the kernel at the grok at least 2 x that at memorising",
-                at_least=2.0,
+                "turn of the kernel at the grok {} x that at memorising",
+                2.0,
                 null=1.0,
             ),
         ),
@@ -270,7 +263,7 @@ KERNEL = Row(
             never_groks("decay 0", accuracy=0.95),
             lies(
                 turn_over("decay 0", "baseline", at_end),
-                "turn of the kernel at the end at most 0.5 x that of the baseline",
+                "turn of the kernel at the end {} x that of the baseline",
                 at_most=0.5,
                 null=1.0,
             ),
@@ -286,7 +279,7 @@ KERNEL = Row(
             takes("output x0.25", "baseline", at_most=0.8),
             lies(
                 turn_over("output x4", "output x0.25", when_memorised),
-                "turn of the kernel at memorising, x4 over x0.25, at most 0.5",
+                "turn of the kernel at memorising, x4 over x0.25, {}",
                 at_most=0.5,
                 null=1.0,
             ),
@@ -373,7 +366,7 @@ DATA = Row(
             "arXiv 2309.02390",
             lies(
                 exponent(wait("baseline"), wait("pairs 0.9"), 0.9 / 0.7),
-                "exponent of the wait in the size of the train set at most -1.5",
+                "exponent of the wait in the size of the train set {}",
                 at_most=-1.5,
                 null=0.0,
             ),
@@ -386,7 +379,7 @@ DATA = Row(
             "arXiv 2309.02390: semi-grokking",
             lies(
                 at_end("pairs 0.45", "unmirrored_accuracy"),
-                "unmirrored accuracy at the end between 0.1 and 0.9",
+                "unmirrored accuracy at the end {}",
                 0.1,
                 0.9,
             ),

@@ -300,10 +300,8 @@ def _told(words: str, part: Part) -> str:
 
 def _result(claim: str, judged: Callable[[str, Size], Sequence[Result]]) -> tuple[Result, Size]:
     """The result of a claim at the first size whose runs are recorded, and that size."""
-    found = [
-        (one, size)
-        for size in get_args(Size)
-        for one in judged(claim.split("/")[0], size)
-        if one.claim.id == claim
-    ]
-    return next((one for one in found if one[0].parts), found[0])
+    for size in get_args(Size):
+        for one in judged(claim.split("/")[0], size):
+            if one.claim.id == claim and one.parts:
+                return one, size
+    refuse("finding", f"{claim}: not run", "claims whose runs are recorded")

@@ -1,28 +1,27 @@
 """Figure 1 and section 5.1: one run in four phases, and who decides how long they last."""
 
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from grokkit.diagnostics import phase_borders, plateau_lengths
-from grokkit.experiments.claims import Bounds, Claim, Part
-from grokkit.experiments.estimates import Measured
-from grokkit.experiments.evidence import Evidence, MissingArm
 from grokkit.experiments.judges import (
     APART,
+    Judge,
     bounded,
-    judge,
+    compared,
+    for_each,
     memorises,
     never_groks,
     one_norm,
     part,
-    ratio,
     so_far,
     spread,
 )
 from grokkit.experiments.quantities import wait
-from grokkit.experiments.row import Arms, Row, Size
+from grokkit.experiments.row import Arms, Bounds, Claim, Evidence, MissingArm, Part, Row, Size
 from grokkit.experiments.settings import slow, unordered
 
 if TYPE_CHECKING:
@@ -51,58 +50,48 @@ def setup(size: Size) -> Arms:
     }
 
 
-def spike_and_collapse(evidence: Evidence) -> list[Part]:
-    """The gradient of attention at its peak, and at its least on the plateau."""
-    parts = []
-    for name in ("W_Q_gradient", "W_K_gradient", "W_QK_gradient"):
-        falls, losses, spikes = [], [], []
-        for one, (start, _, end) in _with_borders(evidence, "decay 1"):
-            if np.isnan(start):  # never memorised: no plateau
-                falls.append(np.nan)
-                losses.append(np.nan)
-                spikes.append(False)
-                continue
-            peak = float(one[name].where(one.epoch <= start).max())
-            spikes.append(peak > float(one[name][0]))  # what only falls has no spike
-            plateau = one.where((one.epoch >= start) & ~(one.epoch > end), drop=True)
-            least = int(plateau[name].values.argmin())
-            falls.append(peak / float(plateau[name][least]))
-            losses.append(float(plateau.train_loss[least]))
-        outcomes = [
-            None if np.isnan(fall) else spike and fall >= 10 and loss <= 0.1
-            for fall, loss, spike in zip(falls, losses, spikes, strict=True)
-        ]
-        whole = evidence.whole("decay 1")
+@for_each
+def spike_and_collapse(evidence: Evidence, name: str) -> Part:
+    """The gradient of a matrix of attention at its peak, and at its least on the plateau."""
+    falls, losses, outcomes = [], [], []
+    for one, whole in zip(evidence.runs("decay 1"), evidence.whole("decay 1"), strict=True):
+        start, plateau = _plateau(one)
+        if not plateau.sizes["epoch"]:  # never memorised
+            outcomes.append(None)
+            continue
+        peak = float(one[name].where(one.epoch <= start).max())
+        least = int(plateau[name].values.argmin())
+        falls.append(peak / float(plateau[name][least]))
+        losses.append(float(plateau.train_loss[least]))
+        spike = peak > float(one[name][0])  # what only falls has no spike
+        found = spike and falls[-1] >= 10 and losses[-1] <= 0.1
         # What a run that was cut short has not come to proves nothing.
-        outcomes = [o if o or w else None for o, w in zip(outcomes, whole, strict=True)]
-        says = f"{name.replace('_gradient', '')}: peak at least 10 x the plateau's least"
-        seen = f"{spread(falls)} x, where the train loss is {spread(losses)} nats"
-        parts.append(part(says, outcomes, seen))
-    return parts
+        outcomes.append(found if found or whole else None)
+    says = f"{name.replace('_gradient', '')}: peak at least 10 x the plateau's least"
+    seen = f"{spread(falls)} x, where the train loss is {spread(losses)} nats"
+    return part(says, outcomes, seen)
 
 
 def against_the_whole(evidence: Evidence) -> list[Part]:
     """The share of W_Q and W_K in the gradient, at its peak before memorising and at its least."""
-    shares, at_peak, at_least = [], [], []
-    for one, (start, _, end) in _with_borders(evidence, "decay 1"):
-        if "gradient_norm" not in one:
-            raise MissingArm("decay 1, with records of the whole gradient")
-        if np.isnan(start):  # never memorised: no plateau
-            for kept in (at_peak, at_least, shares):
-                kept.append(np.nan)
-            continue
-        attention = np.hypot(one.W_Q_gradient, one.W_K_gradient)
-        share = attention / one.gradient_norm
-        plateau = (one.epoch >= start) & ~(one.epoch > end)
-        peak = share.sel(epoch=attention.where(one.epoch <= start).idxmax("epoch"))
-        least = share.sel(epoch=attention.where(plateau).idxmin("epoch"))
-        at_peak.append(float(peak))
-        at_least.append(float(least))
-        shares.append(float(peak / least))
+    if not all("gradient_norm" in one for one in evidence.runs("decay 1")):
+        raise MissingArm("decay 1, with records of the whole gradient")
+
+    def share(one: "xr.Dataset", which: str) -> float:
+        start, plateau = _plateau(one)
+        if not plateau.sizes["epoch"]:
+            return np.nan
+        part = one.where(one.epoch <= start, drop=True) if which == "peak" else plateau
+        attention = np.hypot(part.W_Q_gradient, part.W_K_gradient)
+        place = attention.argmax("epoch") if which == "peak" else attention.argmin("epoch")
+        return float((attention / part.gradient_norm)[place])
+
+    peak, least = (
+        evidence.each("decay 1", partial(share, which=which)) for which in ("peak", "least")
+    )
     says = "share of W_Q, W_K in the gradient at the peak at least 2 x that at the least"
-    seen = f"share {spread(at_peak)} at the peak, {spread(at_least)} at the least"
-    bounds = Bounds(at_least=2.0, null=1.0)
-    return [Part.of(says, Measured.of(shares), bounds, seen)]
+    seen = f"share {spread(peak)} at the peak, {spread(least)} at the least"
+    return [bounded(says, peak / least, seen, at_least=2.0, null=1.0)]
 
 
 def early_jump(evidence: Evidence) -> list[Part]:
@@ -134,48 +123,48 @@ def early_jump(evidence: Evidence) -> list[Part]:
     ]
 
 
-@judge
-def structure_first(evidence: Evidence, arm: str) -> list[Part]:
+@for_each
+def structure_first(evidence: Evidence, arm: str) -> Part:
     """KL has made 90 % of its way down when half of the unmirrored test pairs are right."""
-    left = []
-    for one in evidence.runs(arm):
+
+    def share(one: "xr.Dataset") -> float:
         unseen = one.unmirrored_accuracy
         if bool(unseen.isnull().all()):  # an unordered split has no mirrored pairs
             unseen = one.test_accuracy
         half = np.flatnonzero(unseen.values >= 0.5)
-        share = one.kl.values[half[0]] / one.kl.values[0] if len(half) else np.nan
-        left.append(float(share))
+        return float(one.kl.values[half[0]] / one.kl.values[0]) if len(half) else np.nan
+
+    left = evidence.each(arm, share)
     says = f"{arm}: at most 0.1 of the first KL is left"
-    return [bounded(says, left, f"{spread(left)} of it is left", at_most=0.1)]
+    return bounded(says, left, f"{spread(left)} of it is left", at_most=0.1)
 
 
-@judge
-def waits(evidence: Evidence, says: str, arm: str, other: str, bounds: Bounds) -> list[Part]:
+def waits(says: str, arm: str, other: str, bounds: Bounds) -> Judge:
     """The waits of two arms, from memorising to test accuracy 0.95."""
-    return [
-        ratio(says.format(arm, other), wait(arm)(evidence), wait(other)(evidence), bounds, "and")
-    ]
+    return compared(wait(arm), wait(other), says.format(arm, other), bounds, "and")
 
 
 def loss_rises(evidence: Evidence) -> list[Part]:
     """The train loss between memorising and border 2|3, against its least value so far."""
-    rises = []
-    for one, (start, found, _) in _with_borders(evidence, "decay 1"):
+
+    def rise(one: "xr.Dataset") -> float:
+        start, found, _ = phase_borders(one).values
         if np.isnan(start):
-            rises.append(np.nan)
-            continue
+            return np.nan
         loss = one.train_loss.where((one.epoch >= start) & ~(one.epoch > found), drop=True).values
-        rises.append(float((loss / np.minimum.accumulate(loss)).max()))
-    seen = f"{spread(rises)} x its least so far"
+        return float((loss / np.minimum.accumulate(loss)).max())
+
+    rises = evidence.each("decay 1", rise)
     known = so_far(evidence, "decay 1", rises, rising=True)
+    seen = f"{spread(rises)} x its least so far"
     return [bounded(f"a rise to {RISE} x or more", known, seen, at_least=RISE)]
 
 
 def smoothing(evidence: Evidence) -> list[Part]:
     """The entropy of attention and the variance of its scores, from border 1|2 to 2|3."""
     entropy, variance = [], []
-    runs = zip(_with_borders(evidence, "decay 1"), evidence.whole("decay 1"), strict=True)
-    for (one, (start, structure, _)), whole in runs:
+    for one, whole in zip(evidence.runs("decay 1"), evidence.whole("decay 1"), strict=True):
+        start, structure, _ = phase_borders(one).values
         cut = np.isnan(structure) and not whole  # where the plateau would have led is not known
         if np.isnan(start) or structure == start or cut:  # no plateau, or not all of it
             entropy.append(np.nan)
@@ -198,9 +187,10 @@ def plateau_predicted(evidence: Evidence) -> list[Part]:
     return [bounded(says, share, f"(5) is {spread(share)} x the wait", 0.5, 2.0)]
 
 
-def _with_borders(evidence: Evidence, arm: str) -> "list[tuple[xr.Dataset, np.ndarray]]":
-    """Each run with the epochs of its borders 1|2, 2|3 and 3|4."""
-    return [(one, phase_borders(one).values) for one in evidence.runs(arm)]
+def _plateau(one: "xr.Dataset") -> "tuple[float, xr.Dataset]":
+    """When a run memorised, and its records from there to the grok (none: it never did)."""
+    start, _, end = phase_borders(one).values
+    return start, one.where((one.epoch >= start) & ~(one.epoch > end), drop=True)
 
 
 ROW = Row(
@@ -214,7 +204,7 @@ ROW = Row(
             "The gradient that would teach attention spikes early, then collapses while the "
             "train loss is near 0.",
             "Figure 1",
-            spike_and_collapse,
+            spike_and_collapse("W_Q_gradient", "W_K_gradient", "W_QK_gradient"),
             afterwards="that the gradient rises to its peak is now asked, too",
         ),
         Claim(
@@ -240,8 +230,7 @@ ROW = Row(
             "Attention is on the informative tokens before unseen pairs are answered, whichever "
             "way the pairs are split.",
             "Figure 1",
-            structure_first("decay 1"),
-            structure_first("unordered split"),
+            structure_first("decay 1", "unordered split"),
         ),
         Claim(
             "four-phases/inverse-decay",

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from grokkit.experiments.claims import Claim, Part
-from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import (
     bounded,
     groks,
@@ -15,7 +13,7 @@ from grokkit.experiments.judges import (
     sooner,
     spread,
 )
-from grokkit.experiments.row import Arms, Row, Size
+from grokkit.experiments.row import Arms, Claim, Evidence, Part, Row, Size
 from grokkit.experiments.settings import kl, quick
 from grokkit.runtime import specs_of
 
@@ -42,10 +40,7 @@ def structure_by_width(evidence: Evidence) -> list[Part]:
     """The rank correlation of width with the epoch at which KL is small."""
     names = [name for name in evidence.arms if name.startswith("d ")]
     widths = [float(name.removeprefix("d ")) for name in names]
-    times = []
-    for name in names:
-        arm = evidence.arm(name)
-        times.append(evidence.times(name, arm.epoch.where(arm.kl <= STRUCTURE).min("epoch")))
+    times = [evidence.first(name, evidence.arm(name).kl <= STRUCTURE) for name in names]
     ranks = rank_correlations(widths, in_order(times))
     medians = "; ".join(f"d {width:g}: {one}" for width, one in zip(widths, times, strict=True))
     says = f"rank correlation of d and the epoch of KL <= {STRUCTURE} at most -0.8"

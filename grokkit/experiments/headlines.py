@@ -8,7 +8,6 @@ looked at.
 """
 
 from grokkit.engine import RunSpec, presets
-from grokkit.experiments.claims import Claim
 from grokkit.experiments.judges import groks, memorises, never_groks
 from grokkit.experiments.quantities import (
     at_end,
@@ -22,7 +21,7 @@ from grokkit.experiments.quantities import (
     takes,
     wait,
 )
-from grokkit.experiments.row import Arms, Row, Size
+from grokkit.experiments.row import Arms, Claim, Row, Size
 from grokkit.experiments.settings import kl
 
 TWENTY, TEN, FIVE = (tuple(range(10, 10 + n)) for n in (20, 10, 5))
@@ -125,9 +124,7 @@ ROW = Row(
             "W_K falls by the same factor as that of the MLP, to a factor of two.",
             "Figure 1; our control",
             lies(
-                fall("baseline", "attention_pull"),
-                "the gradient of W_Q, W_K falls at least 10-fold",
-                at_least=10.0,
+                fall("baseline", "attention_pull"), "the gradient of W_Q, W_K falls {}-fold", 10.0
             ),
             lies(
                 over(fall("baseline", "attention_pull"), fall("baseline", "readout_pull")),
@@ -144,7 +141,7 @@ ROW = Row(
             "section 5.1; weak point 10; ours: the step beside the gradient",
             lies(
                 fall("baseline", "attention_move"),
-                "the step of W_Q, W_K falls at most 10-fold",
+                "the step of W_Q, W_K falls {}-fold",
                 at_most=10.0,
             ),
         ),
@@ -182,14 +179,14 @@ STRUCTURE = Row(
             *(
                 lies(
                     at_grok(arm, "min_informative_mass"),
-                    f"{arm}: least mass at test accuracy 0.95 at least 0.05",
-                    at_least=0.05,
+                    f"{arm}: least mass at test accuracy 0.95 {{}}",
+                    0.05,
                 )
                 for arm in ("baseline", "KL 1", "decay 2", "weak adversary")
             ),
             lies(
                 at_end("strong adversary", "min_informative_mass"),
-                "strong adversary: least mass at the end at most 0.05",
+                "strong adversary: least mass at the end {}",
                 at_most=0.05,
             ),
             never_groks("strong adversary", accuracy=0.95),
@@ -214,7 +211,7 @@ STRUCTURE = Row(
             ),
             lies(
                 at_grok("weak adversary", "informative_mass"),
-                "weak adversary: mean mass at test accuracy 0.95 at most 0.4",
+                "weak adversary: mean mass at test accuracy 0.95 {}",
                 at_most=0.4,
             ),
         ),
@@ -225,7 +222,7 @@ STRUCTURE = Row(
             "(5); weak point 4: the paper never varies the decay",
             lies(
                 exponent(wait("decay 0.5"), wait("decay 2"), 4.0),
-                "exponent of the wait from decay 0.5 to decay 2 between -1.25 and -0.8",
+                "exponent of the wait from decay 0.5 to decay 2 {}",
                 -1.25,
                 -0.8,
             ),
@@ -266,14 +263,10 @@ CONTROLS = Row(
             "attention is on informative tokens, one of the two gets next to none in some "
             "examples, and the network does not come to 95 %.",
             "Theorem 4.3, by the least mass; our control from the other side",
-            lies(
-                at_end("sparsity", "informative_mass"),
-                "sparsity: mean mass at the end at least 0.9",
-                at_least=0.9,
-            ),
+            lies(at_end("sparsity", "informative_mass"), "sparsity: mean mass at the end {}", 0.9),
             lies(
                 at_end("sparsity", "min_informative_mass"),
-                "sparsity: least mass at the end at most 0.05",
+                "sparsity: least mass at the end {}",
                 at_most=0.05,
             ),
             never_groks("sparsity", accuracy=0.95),
@@ -322,7 +315,7 @@ CONTROLS = Row(
             "(5), for another optimizer",
             lies(
                 exponent(wait("Muon"), wait("Muon, product x10"), 10.0),
-                "exponent of the wait from decay 0.1 to decay 1 between -1.25 and -0.8",
+                "exponent of the wait from decay 0.1 to decay 1 {}",
                 -1.25,
                 -0.8,
             ),
@@ -357,8 +350,8 @@ CONTROLS = Row(
             memorises("L2 on W_Q, W_K"),
             lies(
                 at_end("L2 on W_Q, W_K", "attention_entropy"),
-                "entropy of attention at the end at least 1.6 nats, of log 5 = 1.609",
-                at_least=1.6,
+                "entropy of attention at the end {} nats, of log 5 = 1.609",
+                1.6,
             ),
             lies(
                 at_end("L2 on W_Q, W_K", "unmirrored_accuracy"),

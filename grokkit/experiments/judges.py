@@ -9,13 +9,13 @@ import math
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
-from typing import Concatenate, ParamSpec
+from typing import Any, Concatenate, ParamSpec
 
 import numpy as np
 from jaxtyping import Float
 
 from grokkit.experiments.claims import Bounds, Part
-from grokkit.experiments.estimates import Measured
+from grokkit.experiments.estimates import Measured, in_digits
 from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.outcomes import both, negated
 from grokkit.experiments.times import Times
@@ -34,11 +34,24 @@ def judge(look: Callable[Concatenate[Evidence, P], Sequence[Part]]) -> Callable[
     return asked
 
 
+def for_each(look: Callable[Concatenate[Evidence, str, ...], Part]) -> Callable[..., Judge]:
+    """A part for each arm (or signal): ``f(*arms, **how)(evidence)`` asks ``look`` of each."""
+
+    @wraps(look)
+    def asked(*arms: str, **how: Any) -> Judge:
+        return lambda evidence: [look(evidence, arm, **how) for arm in arms]
+
+    return asked
+
+
 ACCURACIES = (0.99, 0.95)
 
 
 Quantity = Callable[[Evidence], Measured]
 """A number for each seed, measured on the evidence."""
+
+Epochs = Callable[[Evidence], Times]
+"""An epoch for each seed of one arm."""
 
 
 @judge
@@ -66,9 +79,8 @@ def asks(
 def sooner(arm: str, other: str, factor: float = 1.0) -> Judge:
     """``arm`` groks by ``factor`` times the epoch at which ``other`` does."""
     share = "" if factor == 1 else f"{factor:.3g} of "
-    return _compared(
-        arm, other, f"{arm} by {share}{other}'s epoch", Bounds(at_most=factor, null=1.0)
-    )
+    says = f"{arm} by {share}{other}'s epoch"
+    return _compared(arm, other, says, Bounds(at_most=factor, null=1.0))
 
 
 def no_sooner(arm: str, other: str, factor: float = 0.8) -> Judge:
@@ -81,11 +93,18 @@ def no_sooner(arm: str, other: str, factor: float = 0.8) -> Judge:
 
 
 @judge
+def compared(
+    evidence: Evidence, mine: Epochs, its: Epochs, says: str, bounds: Bounds, word: str = "against"
+) -> list[Part]:
+    """One epoch over another of the same seed, between two bounds."""
+    return [ratio(says, mine(evidence), its(evidence), bounds, word)]
+
+
+@judge
 def _compared(evidence: Evidence, arm: str, other: str, says: str, bounds: Bounds) -> list[Part]:
-    times = [(evidence.grokked(arm, a), evidence.grokked(other, a)) for a in ACCURACIES]
     return [
-        ratio(f"{says}, at {accuracy:g}", mine, its, bounds)
-        for accuracy, (mine, its) in zip(ACCURACIES, times, strict=True)
+        ratio(f"{says}, at {a:g}", evidence.grokked(arm, a), evidence.grokked(other, a), bounds)
+        for a in ACCURACIES
     ]
 
 
@@ -129,39 +148,28 @@ AND_HOLDS = "that it holds was added: a network that falls back below 0.8 has no
 """How :func:`groks` was changed, when runs had been seen that fell back."""
 
 
-@judge
-def groks(evidence: Evidence, *arms: str, accuracy: float = 0.99) -> list[Part]:
-    """Every one of these arms reaches a test accuracy within its run, and holds it."""
-    parts = []
-    for arm in arms:
-        times, least = evidence.grokked(arm, accuracy), evidence.least_after(arm, accuracy)
-        fell = least < HOLDS
-        outcomes = both(times.reached, ~fell)
-        back = f"; {fell.sum()} fell back below {HOLDS:g}" if fell.any() else ""
-        parts.append(part(f"{arm} reaches {accuracy:g} and holds", outcomes, f"{times}{back}"))
-    return parts
+@for_each
+def groks(evidence: Evidence, arm: str, accuracy: float = 0.99) -> Part:
+    """An arm reaches a test accuracy within its run, and holds it."""
+    times, fell = evidence.grokked(arm, accuracy), evidence.least_after(arm, accuracy) < HOLDS
+    back = f"; {fell.sum()} fell back below {HOLDS:g}" if fell.any() else ""
+    says = f"{arm} reaches {accuracy:g} and holds"
+    return part(says, both(times.reached, ~fell), f"{times}{back}")
 
 
-@judge
-def never_groks(evidence: Evidence, *arms: str, accuracy: float = 0.99) -> list[Part]:
-    """None of these arms reaches a test accuracy within its run."""
-    parts = []
-    for arm in arms:
-        times = evidence.grokked(arm, accuracy)
-        final = spread(evidence.final(arm, "test_accuracy"))
-        seen = f"{times}, test accuracy {final} at the end"
-        parts.append(part(f"{arm} does not reach {accuracy:g}", negated(times.reached), seen))
-    return parts
+@for_each
+def never_groks(evidence: Evidence, arm: str, accuracy: float = 0.99) -> Part:
+    """An arm does not reach a test accuracy within its run."""
+    times = evidence.grokked(arm, accuracy)
+    seen = f"{times}, test accuracy {spread(evidence.final(arm, 'test_accuracy'))} at the end"
+    return part(f"{arm} does not reach {accuracy:g}", negated(times.reached), seen)
 
 
-@judge
-def memorises(evidence: Evidence, *arms: str) -> list[Part]:
-    """Every one of these arms reaches a train accuracy of 0.99."""
-    return [
-        part(f"{arm} memorises", times.reached, str(times))
-        for arm in arms
-        for times in [evidence.memorised(arm)]
-    ]
+@for_each
+def memorises(evidence: Evidence, arm: str) -> Part:
+    """An arm reaches a train accuracy of 0.99."""
+    times = evidence.memorised(arm)
+    return part(f"{arm} memorises", times.reached, str(times))
 
 
 @judge
@@ -173,12 +181,11 @@ def memorised_first(evidence: Evidence, arm: str, share: float = 0.5) -> list[Pa
     return [ratio(says, memorised, grokked, Bounds(at_most=share))]
 
 
-@judge
-def ends_below(evidence: Evidence, arm: str, variable: str, limit: float) -> list[Part]:
+@for_each
+def ends_below(evidence: Evidence, arm: str, variable: str, limit: float) -> Part:
     """The last record of a variable lies below a limit."""
     words = f"{arm} ends with {variable.replace('_', ' ')} below {limit:g}"
-    below = np.nextafter(limit, -math.inf)
-    return [bounded(words, evidence.final(arm, variable), at_most=below)]
+    return bounded(words, evidence.final(arm, variable), at_most=np.nextafter(limit, -math.inf))
 
 
 APART = (
@@ -301,12 +308,6 @@ def rank_correlations(
         else:
             found.append(0.0)
     return found
-
-
-def in_digits(value: float, text: str = ".2g") -> str:
-    """A number in a format of its own; from 100 to a million in digits, as 1,400 for 1.4e+03."""
-    written = format(value + 0.0, text)  # -0 is 0
-    return f"{float(written):,.0f}" if "e+" in written and abs(value) < 1e6 else written
 
 
 def spread(values: Iterable[float], text: str = ".2g") -> str:

@@ -5,13 +5,19 @@ from jaxtyping import Bool, Float
 
 from grokkit.diagnostics.inverse_fit import fit_inverse
 from grokkit.engine import RunSpec
-from grokkit.experiments.claims import Bounds, Claim, Part
-from grokkit.experiments.evidence import Evidence
-from grokkit.experiments.judges import falls_with, no_sooner, part, ratio, sooner, spread
-from grokkit.experiments.quantities import takes
-from grokkit.experiments.row import Arms, Row, Size
+from grokkit.experiments.judges import (
+    Epochs,
+    Judge,
+    compared,
+    falls_with,
+    no_sooner,
+    part,
+    sooner,
+    spread,
+)
+from grokkit.experiments.quantities import grok, takes
+from grokkit.experiments.row import Arms, Bounds, Claim, Evidence, Part, Row, Size
 from grokkit.experiments.settings import kl, slow, unordered
-from grokkit.experiments.times import Times
 
 BETAS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 """The strengths, log-spaced; 0 is the baseline."""
@@ -82,14 +88,6 @@ def inverse_law(evidence: Evidence) -> list[Part]:
     return [part("R^2 of epoch on 1/beta at least 0.9", outcomes, seen)]
 
 
-def no_floor(evidence: Evidence) -> list[Part]:
-    """The largest strength against the epoch of memorising."""
-    strongest = _arm(max(BETAS))
-    grokked, memorised = evidence.grokked(strongest, 0.95), evidence.memorised(strongest)
-    says = f"{strongest} groks within twice the epochs of memorising"
-    return [ratio(says, grokked, memorised, Bounds(at_most=2.0))]
-
-
 def exponential(evidence: Evidence) -> list[Part]:
     """Whether the divergence falls like exp(-t) or like a power of t, in a real run."""
     outcomes, better = [], []
@@ -113,24 +111,18 @@ def falling(kl: Float[np.ndarray, " epoch"]) -> Bool[np.ndarray, " epoch"]:
     return (kl < kl[0] / 2) & ~through
 
 
-def attention_time(evidence: Evidence) -> list[Part]:
-    """How long attention itself takes, at strengths a factor of ten apart."""
-    parts = []
-    for weak, strong in ((0.01, 0.1), (0.1, 1.0)):
-        long, short = _attention_epochs(evidence, weak), _attention_epochs(evidence, strong)
-        says = f"KL below {SMALL_KL} takes 5 to 20 x as long at beta {weak:g} as at {strong:g}"
-        parts.append(ratio(says, long, short, Bounds(5.0, 20.0, null=1.0), "and"))
-    return parts
-
-
 def _arm(beta: float) -> str:
     return f"KL {beta:g}" if beta else "baseline"
 
 
-def _attention_epochs(evidence: Evidence, beta: float) -> Times:
-    arm = evidence.arm(_arm(beta))
-    first = arm.epoch.where(arm.kl < SMALL_KL).min("epoch")
-    return evidence.times(_arm(beta), first)
+def attention_time(weak: float, strong: float) -> Judge:
+    """How long attention itself takes, at two strengths a factor of ten apart."""
+
+    def epochs(beta: float) -> Epochs:
+        return lambda evidence: evidence.first(_arm(beta), evidence.arm(_arm(beta)).kl < SMALL_KL)
+
+    says = f"KL below {SMALL_KL} takes 5 to 20 x as long at beta {weak:g} as at {strong:g}"
+    return compared(epochs(weak), epochs(strong), says, Bounds(5.0, 20.0, null=1.0), "and")
 
 
 def _r_squared(x: np.ndarray, y: np.ndarray) -> float:
@@ -166,7 +158,8 @@ ROW = Row(
             "kl-acceleration/attention-time",
             "The time that attention itself needs goes as 1/beta.",
             "(7), (53); AdamW divides a gradient by its own size: weak point 10",
-            attention_time,
+            attention_time(0.01, 0.1),
+            attention_time(0.1, 1.0),
         ),
         Claim(
             "kl-acceleration/exponential",
@@ -182,7 +175,12 @@ ROW = Row(
             "kl-acceleration/no-plateau",
             "A strong prior removes the plateau entirely.",
             "section 5; weak point 7: there is a floor",
-            no_floor,
+            compared(
+                grok("KL 3"),
+                lambda evidence: evidence.memorised("KL 3"),
+                "KL 3 groks within twice the epochs of memorising",
+                Bounds(at_most=2.0),
+            ),
         ),
         Claim(
             "kl-acceleration/information",

@@ -5,15 +5,13 @@ from functools import partial
 import numpy as np
 
 from grokkit.engine import RunSpec
-from grokkit.experiments.claims import Claim, Part
-from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import (
     ALSO_MEMORISES,
     APART,
     bounded,
     ends_below,
+    for_each,
     groks,
-    judge,
     memorises,
     never_groks,
     no_sooner,
@@ -21,7 +19,7 @@ from grokkit.experiments.judges import (
     sooner,
     spread,
 )
-from grokkit.experiments.row import Arms, Row, Size
+from grokkit.experiments.row import Arms, Claim, Evidence, Part, Row, Size
 from grokkit.experiments.settings import kl, quick
 from grokkit.runtime import specs_of
 
@@ -37,8 +35,8 @@ ADVERSARIAL = 0.3
 Tried on seed 0 with the live preset: at 0.1 the network groks in spite of it, at 1 it does
 not even memorise in 1500 epochs, at 0.3 it memorises late.
 """
-CHANCE = 0.1
-"""A test accuracy below this counts as chance (1 / p, with room for luck)."""
+at_chance = partial(ends_below, variable="test_accuracy", limit=0.1)
+"""Arms end with a test accuracy that counts as chance (1 / p, with room for luck)."""
 
 
 def setup(size: Size) -> Arms:
@@ -77,13 +75,13 @@ def radius_is_matched(evidence: Evidence) -> list[Part]:
     return [bounded(says, norms / radius, seen, 0.8, 1.2)]
 
 
-@judge
-def off_the_informative(evidence: Evidence, arm: str) -> list[Part]:
+@for_each
+def off_the_informative(evidence: Evidence, arm: str) -> Part:
     """At the end, at most half of the mass on I* that uniform attention would have."""
-    mass = evidence.final(arm, "informative_mass")
-    limit = _uniform_mass(evidence, arm) / 2
+    informative = specs_of(evidence.arm(arm))[0].task.build(0).train.informative[0]
+    limit = float(informative.sum()) / len(informative) / 2
     says = f"{arm}: at most {limit:g} of the attention is on informative tokens at the end"
-    return [bounded(says, mass, at_most=limit)]
+    return bounded(says, evidence.final(arm, "informative_mass"), at_most=limit)
 
 
 def more_mass_decides(evidence: Evidence, variable: str = "informative_mass") -> list[Part]:
@@ -100,12 +98,6 @@ def more_mass_decides(evidence: Evidence, variable: str = "informative_mass") ->
     return [bounded(says, more, seen, at_least=0.05, null=0.0)]
 
 
-def _uniform_mass(evidence: Evidence, arm: str) -> float:
-    (spec, *_) = specs_of(evidence.arm(arm))
-    informative = spec.task.build(0).train.informative[0]
-    return float(informative.sum()) / len(informative)
-
-
 ROW = Row(
     name="norm-vs-structure",
     figure="Figure 2, Theorem 4.3",
@@ -118,10 +110,8 @@ ROW = Row(
             "network memorises and stays at chance.",
             "Figure 2",
             memorises("norm held, adversarial", "decay 1, adversarial"),
-            off_the_informative("norm held, adversarial"),
-            off_the_informative("decay 1, adversarial"),
-            ends_below("norm held, adversarial", "test_accuracy", CHANCE),
-            ends_below("decay 1, adversarial", "test_accuracy", CHANCE),
+            off_the_informative("norm held, adversarial", "decay 1, adversarial"),
+            at_chance("norm held, adversarial", "decay 1, adversarial"),
             afterwards="the parts on memorising and on where attention is were added: it had been "
             "called held there, and not measured",
         ),
@@ -148,8 +138,7 @@ ROW = Row(
             "At a third and at three times the strength, too, an adversary lets the network "
             "memorise and keeps it at chance.",
             "our control",
-            ends_below("norm held, adversarial 0.1", "test_accuracy", CHANCE),
-            ends_below("norm held, adversarial 1", "test_accuracy", CHANCE),
+            at_chance("norm held, adversarial 0.1", "norm held, adversarial 1"),
             memorises("norm held, adversarial 0.1", "norm held, adversarial 1"),
             afterwards="written knowing from seed 0, which is among those judged, that 0.1 is "
             "beaten and that at 1 it does not memorise; " + ALSO_MEMORISES,

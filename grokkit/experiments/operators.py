@@ -10,11 +10,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from grokkit.experiments.claims import Bounds, Claim
 from grokkit.experiments.estimates import Measured
-from grokkit.experiments.evidence import Evidence
-from grokkit.experiments.judges import Judge, asks, spread
-from grokkit.experiments.row import Arms, Row, Size
+from grokkit.experiments.judges import Judge
+from grokkit.experiments.quantities import lies
+from grokkit.experiments.row import Arms, Claim, Evidence, Row, Size
 from grokkit.operators import RIVALS, contest_presets
 
 SCOUTED = (
@@ -85,16 +84,8 @@ def asked(
     null: float | None = None,
 ) -> Judge:
     """A number of each seed, whose whole interval is to lie between two bounds."""
-    if np.isinf(at_least):
-        bounds = f"at most {at_most:g}"
-    else:
-        bounds = f"at least {at_least:g}" if np.isinf(at_most) else f"{at_least:g} to {at_most:g}"
-    return asks(
-        f"{says}, {bounds}",
-        lambda evidence: Measured.of(number(evidence)),
-        Bounds(at_least, at_most, null, rule="interval"),
-        lambda evidence: spread(number(evidence), ".4g"),
-    )
+    quantity, told = (lambda evidence: Measured.of(number(evidence))), "{:g} to {:g}"
+    return lies(quantity, f"{says}, {{}}", at_least, at_most, null, ".4g", told)
 
 
 def over(

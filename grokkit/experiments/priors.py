@@ -1,8 +1,7 @@
 """Figures 6 and 7: other ways of telling attention something, and for how long."""
 
-from grokkit.experiments.claims import Claim
 from grokkit.experiments.judges import no_sooner, sooner
-from grokkit.experiments.row import Arms, Row, Size
+from grokkit.experiments.row import Arms, Claim, Row, Size
 from grokkit.experiments.settings import kl, quick
 from grokkit.experiments.sources import prepare, source
 

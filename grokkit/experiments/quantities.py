@@ -6,7 +6,6 @@ the median: :func:`lies` for any number, :func:`compare` and :func:`takes` for t
 """
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 
@@ -14,15 +13,12 @@ from grokkit.engine import RunSpec
 from grokkit.experiments.claims import Bounds
 from grokkit.experiments.estimates import Measured
 from grokkit.experiments.evidence import Evidence
-from grokkit.experiments.judges import Judge, Quantity, asks
+from grokkit.experiments.judges import Epochs, Judge, Quantity, asks, compared, spread
 from grokkit.experiments.times import Times
 
 RIGHT = 1 / 2
 """Attention is right when every informative token of every train example has at least this
 share of what the oracle gives it."""
-
-Epochs = Callable[[Evidence], Times]
-"""An epoch for each seed of one arm."""
 
 
 def grok(arm: str, accuracy: float = 0.95) -> Epochs:
@@ -38,18 +34,15 @@ def found(arm: str) -> Epochs:
     """
 
     def epochs(evidence: Evidence) -> Times:
-        groks = evidence.grokked(arm, 0.95).values
-        values = []
-        for one, spec, grokked in zip(evidence.runs(arm), evidence.arms[arm], groks, strict=True):
+        whole, values = evidence.grokked(arm, 0.95), []
+        runs = zip(evidence.runs(arm), evidence.arms[arm], whole.values, strict=True)
+        for one, spec, grokked in runs:
             assert isinstance(spec, RunSpec)
             k = int(spec.task.build(spec.seed).train.informative[0].sum())
             until = one if np.isnan(grokked) else one.sel(epoch=slice(None, grokked))
             low = np.flatnonzero(until.min_informative_mass.values < RIGHT / k)
             first = int(low[-1]) + 1 if len(low) else 0
-            values.append(
-                float(until.epoch.values[first]) if first < until.sizes["epoch"] else np.nan
-            )
-        whole = evidence.grokked(arm, 0.95)
+            values.append([*until.epoch.values.astype(float), np.nan][first])
         return Times(np.array(values), whole.last, whole.whole)
 
     return epochs
@@ -137,9 +130,28 @@ def lies(
     at_least: float = -math.inf,
     at_most: float = math.inf,
     null: float | None = None,
+    digits: str = ".2g",
+    between: str = "between {:g} and {:g}",
 ) -> Judge:
-    """A number between two bounds, by the interval of its median."""
-    return asks(says, quantity, Bounds(at_least, at_most, null, rule="interval"))
+    """A number between two bounds, by the interval of its median.
+
+    Args:
+        quantity: the number.
+        says: what is asked; ``{}`` in it stands for the bounds, as in "at least 0.9".
+        at_least: the lower bound.
+        at_most: the upper one.
+        null: the value that means no effect.
+        digits: the format of the numbers that were seen.
+        between: how two bounds are told.
+    """
+    if math.isinf(at_least):
+        words = f"at most {at_most:g}"
+    elif math.isinf(at_most):
+        words = f"at least {at_least:g}"
+    else:
+        words = between.format(at_least, at_most)
+    bounds = Bounds(at_least, at_most, null, rule="interval")
+    return asks(says.format(words), quantity, bounds, lambda e: spread(quantity(e).known, digits))
 
 
 def compare(
@@ -151,7 +163,7 @@ def compare(
 ) -> Judge:
     """The ratio of two epochs of the same seed, by the interval of its median."""
     bounds = Bounds(at_least, at_most, null=1.0, rule="interval")
-    return asks(says, ratio(mine, its), bounds, lambda e: f"{mine(e)} against {its(e)}")
+    return compared(mine, its, says, bounds)
 
 
 def takes(

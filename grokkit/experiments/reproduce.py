@@ -189,14 +189,11 @@ def small(row: Row, history: "xr.Dataset", size: Size = "classroom") -> "xr.Data
     if row.every_record:
         arms = [arm.drop_vars(BOUNDS, errors="ignore") for arm in arms]
         return join([thin(arm, ALL) for arm in arms])
-    kept = join(
-        [thin(arm, RECORDS[0], keep=epochs) for arm, epochs in zip(arms, also, strict=True)]
-    )
-    for records in RECORDS:
+    for records, without in ((RECORDS[0], ()), *((few, BOUNDS) for few in RECORDS)):
+        less = [arm.drop_vars(without, errors="ignore") for arm in arms]
+        kept = join([thin(arm, records, keep=e) for arm, e in zip(less, also, strict=True)])
         if len(to_bytes(kept)) <= LIMIT:
             break
-        less = [arm.drop_vars(BOUNDS, errors="ignore") for arm in arms]
-        kept = join([thin(arm, records, keep=e) for arm, e in zip(less, also, strict=True)])
     return kept
 
 

@@ -2,7 +2,8 @@
 
 import math
 from collections import Counter
-from typing import TYPE_CHECKING
+from itertools import product
+from typing import TYPE_CHECKING, get_args
 
 from grokkit.engine import Spec
 from grokkit.experiments.claims import NEEDED, SHORTFALLS, VERDICTS, Result
@@ -36,19 +37,15 @@ def documents() -> tuple[str, str]:
 
     sections, everything, at_classroom = [], [], []
     specs: list[Spec] = []
-    for row in experiments.ROWS.values():
-        history = experiments.recorded(row.name)
-        results = row.judge(history)
+    for row, size in product(experiments.ROWS.values(), get_args(Size)):
+        history = experiments.recorded(row.name, size)
+        if history is None and size == "paper":
+            continue
+        results = row.judge(history, size)
         everything += results
-        at_classroom += results
+        at_classroom += results if size == "classroom" else []
         specs += [] if history is None else any_specs_of(history)
-        sections.append(_section(row, history, results))
-        at_paper = experiments.recorded(row.name, "paper")
-        if at_paper is not None:
-            specs += any_specs_of(at_paper)
-            results = row.judge(at_paper, "paper")
-            everything += results
-            sections.append(_at_paper_size(row, at_paper, results))
+        sections.append(_section(row, history, results, size))
     return "\n".join([_introduction(everything, specs), *sections]), measure(at_classroom)
 
 
@@ -69,14 +66,6 @@ def _counts(results: list[Result]) -> str:
         if own:
             lines.append(f"- {name}: {len(own)} claims: {count(own)}{told}; {turns} fragile.")
     return "\n".join(lines)
-
-
-def _runs(specs: list[Spec]) -> str:
-    """How many runs the tables name, and how many different ones they are."""
-    return (
-        f"The tables name {len(specs):,} runs. They are {len(set(specs)):,} different ones: rows "
-        "share"
-    )
 
 
 def _by_interval(results: list[Result]) -> str:
@@ -105,7 +94,7 @@ of an experiment again. [FINDINGS.md](FINDINGS.md) is the short form.
 
 {_counts(results)}
 
-{_runs(specs)}
+The tables name {len(specs):,} runs. They are {len(set(specs)):,} different ones: rows share
 them, one baseline serves several, and a verdict that two rows draw from the same runs is one
 observation and not two.
 
@@ -147,25 +136,22 @@ something open:
 """
 
 
-def _section(row: Row, history: "xr.Dataset | None", results: list[Result]) -> str:
-    head = f"## {row.name}\n\n{row.question} ({row.figure})\n"
-    if history is not None or not row.arms():
-        head += f"\n![{row.question}]({FIGURES}/{row.name}.png)\n"
-    blocks = [_provenance(row, history) + "\n", markdown(results)]
-    if row.table is not None and history is not None:
-        blocks.append(row.table(row.evidence(history)))
-    return "\n".join([head, *blocks])
-
-
-def _at_paper_size(row: Row, history: "xr.Dataset", results: list[Result]) -> str:
+def _section(row: Row, history: "xr.Dataset | None", results: list[Result], size: Size) -> str:
     from grokkit.experiments.reproduce import name_at
 
-    picture = f"![{row.question}]({FIGURES}/{name_at(row.name, 'paper')}.png)"
-    head = f"### {row.name} at the size of the paper\n\n{picture}\n"
-    return f"{head}\n{_provenance(row, history, 'paper')}\n\n{markdown(results)}"
+    picture = f"![{row.question}]({FIGURES}/{name_at(row.name, size)}.png)"
+    if size == "paper":
+        head = f"### {row.name} at the size of the paper\n\n{picture}\n"
+    else:
+        head = f"## {row.name}\n\n{row.question} ({row.figure})\n"
+        head += "" if history is None and row.arms() else f"\n{picture}\n"
+    blocks = [head, _provenance(row, history, size) + "\n", markdown(results)]
+    if row.table is not None and history is not None and size == "classroom":
+        blocks.append(row.table(row.evidence(history)))
+    return "\n".join(blocks)
 
 
-def _provenance(row: Row, history: "xr.Dataset | None", size: Size = "classroom") -> str:
+def _provenance(row: Row, history: "xr.Dataset | None", size: Size) -> str:
     """How many runs there are, and what made them."""
     arms = row.arms(size)
     if not arms:

@@ -5,10 +5,9 @@ import math
 import numpy as np
 
 from grokkit.engine import RunSpec
-from grokkit.experiments.claims import Claim, Part
-from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import (
     bounded,
+    for_each,
     groks,
     judge,
     memorises,
@@ -16,7 +15,7 @@ from grokkit.experiments.judges import (
     sooner,
     spread,
 )
-from grokkit.experiments.row import Arms, Row, Size
+from grokkit.experiments.row import Arms, Claim, Evidence, Part, Row, Size
 from grokkit.experiments.settings import kl, recorded_base
 from grokkit.tasks import LongerAddition, MarkedAddition
 
@@ -44,8 +43,8 @@ def setup(size: Size) -> Arms:
     return arms
 
 
-@judge
-def keeps(evidence: Evidence, arm: str, share: float, holds: bool = True) -> list[Part]:
+@for_each
+def keeps(evidence: Evidence, arm: str, share: float, holds: bool = True) -> Part:
     """What is left of the accuracy at the longest sequences, at the end: a share, or less.
 
     ``nan`` where the run has not come to 0.95: there is no accuracy to keep, or to lose.
@@ -54,8 +53,8 @@ def keeps(evidence: Evidence, arm: str, share: float, holds: bool = True) -> lis
     kept = np.where(groks, _longest(evidence, arm), np.nan) / evidence.final(arm, "test_accuracy")
     words = f"{'at least' if holds else 'less than'} {share:g} of the test accuracy"
     bound = {"at_least": share} if holds else {"at_most": math.nextafter(share, 0)}
-    seen = f"{spread(kept)} of it"
-    return [bounded(f"{arm}: {words} is left at the longest", kept, seen, **bound)]
+    says = f"{arm}: {words} is left at the longest"
+    return bounded(says, kept, f"{spread(kept)} of it", **bound)
 
 
 @judge
@@ -106,8 +105,7 @@ ROW = Row(
             "routing/not-solved",
             "With the KL prior less than 0.9 of the accuracy is left on the longest sequences.",
             "Figure 8",
-            keeps("longer, KL 1", 0.9, holds=False),
-            keeps("longer, random, KL 1", 0.9, holds=False),
+            keeps("longer, KL 1", "longer, random, KL 1", share=0.9, holds=False),
             afterwards="a run that does not grok, and has nothing to lose, is now undecided",
         ),
         Claim(
@@ -116,8 +114,7 @@ ROW = Row(
             "without the prior.",
             "ours",
             groks("longer", "longer, KL 1", accuracy=0.95),
-            keeps("longer", 0.95),
-            keeps("longer, KL 1", 0.95),
+            keeps("longer", "longer, KL 1", share=0.95),
             afterwards="that there is an accuracy to lose was added, and now to the rule",
         ),
     ),

@@ -6,13 +6,19 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from grokkit.engine import Spec
 from grokkit.errors import check_choice, refuse
-from grokkit.experiments.claims import SEEDS, Claim, Part, Result, verdict_of
+from grokkit.experiments.claims import SEEDS, Bounds, Claim, Part, Result, verdict_of
 from grokkit.experiments.evidence import Evidence, MissingArm, NoRecord
 from grokkit.experiments.times import Times
 from grokkit.runtime import any_specs_of
 
 if TYPE_CHECKING:
     import xarray as xr
+
+__all__ = [
+    "SEEDS", "SIZES", "Arms", "Bounds", "Claim", "Evidence", "MissingArm", "Part", "Row", "Size",
+    "Times",
+]  # fmt: skip
+"""What a row is written in."""
 
 Size = Literal["classroom", "paper"]
 SIZES: tuple[str, ...] = get_args(Size)
@@ -59,6 +65,10 @@ class Row:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "seeds", tuple(self.seeds))  # a list could not be hashed
+
+    def claims_at(self, size: Size) -> tuple[Claim, ...]:
+        """What is claimed at a size."""
+        return self.claims + (self.paper_claims if size == "paper" else ())
 
     def arms(
         self, size: Size = "classroom", seeds: Sequence[int] | None = None
@@ -122,7 +132,7 @@ class Row:
             seeds: of which seeds they are; None: the row's own.
         """
         results, evidence = [], self.evidence(history, size, seeds)
-        for claim in self.claims + (self.paper_claims if size == "paper" else ()):
+        for claim in self.claims_at(size):
             evidence.forget()
             try:
                 parts = claim.judge(evidence)

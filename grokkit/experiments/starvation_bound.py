@@ -1,13 +1,12 @@
 """Figure 5 and Lemma 5.1: memorising silences the gradient of attention; how far?"""
 
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grokkit.experiments.claims import Claim, Part
-from grokkit.experiments.evidence import Evidence, MissingArm
 from grokkit.experiments.judges import bounded, judge, so_far, spread
-from grokkit.experiments.row import Arms, Row, Size
+from grokkit.experiments.row import Arms, Claim, Evidence, MissingArm, Part, Row, Size
 from grokkit.experiments.settings import kl, slow
 
 if TYPE_CHECKING:
@@ -27,10 +26,10 @@ def setup(size: Size) -> Arms:
 
 
 @judge
-def holds_everywhere(evidence: Evidence, arm: str) -> list[Part]:
+def holds_everywhere(evidence: Evidence, *arms: str) -> list[Part]:
     """No record of any run breaks a bound, for its worst example or in the mean."""
     parts = []
-    for name, (worst, mean) in FORMS.items():
+    for arm, (name, (worst, mean)) in product(arms, FORMS.items()):
         ratios = []
         for one in _with_bounds(evidence, arm):
             largest = float((one.score_gradient_max / one[mean]).max())
@@ -48,28 +47,18 @@ def holds_everywhere(evidence: Evidence, arm: str) -> list[Part]:
 
 def square_root(evidence: Evidence) -> list[Part]:
     """With which power of the loss the gradient falls, from memorising on."""
-    powers = [_power(one) for one in evidence.runs("baseline")]
-    says = "power of the loss between 0.4 and 0.6"
-    return [bounded(says, powers, f"power {spread(powers)}", 0.4, 0.6)]
+    return [_power_between(0.4, 0.6, evidence.runs("baseline"))]
 
 
 def linear(evidence: Evidence) -> list[Part]:
     """The same power; and how far the gradient moves against the linear form and (4)."""
     runs = _with_bounds(evidence, "baseline")
-    powers = [_power(one) for one in runs]
     of_linear = [_range(one, "starvation_bound_linear") for one in runs]
     of_root = [_range(one, "starvation_bound") for one in runs]
-    return [
-        bounded(
-            "power of the loss between 0.8 and 1.2", powers, f"power {spread(powers)}", 0.8, 1.2
-        ),
-        bounded(
-            "gradient / linear form moves less than gradient / (4)",
-            np.divide(of_linear, of_root),
-            f"by {spread(of_linear)} x against {spread(of_root)} x",
-            at_most=1.0,
-        ),
-    ]
+    says = "gradient / linear form moves less than gradient / (4)"
+    seen = f"by {spread(of_linear)} x against {spread(of_root)} x"
+    moves = bounded(says, np.divide(of_linear, of_root), seen, at_most=1.0)
+    return [_power_between(0.8, 1.2, runs), moves]
 
 
 def tight(evidence: Evidence) -> list[Part]:
@@ -114,14 +103,17 @@ def _with_bounds(evidence: Evidence, arm: str) -> "list[xr.Dataset]":
     return runs
 
 
-def _power(one) -> float:
+def _power_between(low: float, high: float, runs: "list[xr.Dataset]") -> Part:
     """The slope of log gradient over log loss from memorising on; ``nan``: under two records."""
-    after = one.where(one.train_accuracy >= 0.99, drop=True)
-    if after.sizes["epoch"] < 2:
-        return np.nan
-    loss = np.log(after.train_loss.values.astype(float))
-    gradient = np.log(after.score_gradient.values.astype(float))
-    return float(np.polyfit(loss, gradient, 1)[0])
+    powers = []
+    for one in runs:
+        after = one.where(one.train_accuracy >= 0.99, drop=True)
+        loss, gradient = (
+            np.log(after[name].values.astype(float)) for name in ("train_loss", "score_gradient")
+        )
+        powers.append(float(np.polyfit(loss, gradient, 1)[0]) if len(loss) > 1 else np.nan)
+    seen = f"power {spread(powers)}"
+    return bounded(f"power of the loss between {low:g} and {high:g}", powers, seen, low, high)
 
 
 def _range(one, bound: str) -> float:
@@ -143,8 +135,7 @@ ROW = Row(
             "starvation-bound/holds",
             "The measured score gradient lies under every form of the bound at every record.",
             "Lemma 5.1, Figure 5",
-            holds_everywhere("baseline"),
-            holds_everywhere("KL 1"),
+            holds_everywhere("baseline", "KL 1"),
         ),
         Claim(
             "starvation-bound/square-root",

@@ -4,29 +4,139 @@ What holds, holds on all of them; a reading that fails is shown failing, on rand
 on the constructed example that breaks it.
 """
 
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
 from grokkit import theory
-from grokkit.experiments.claims import Claim
-from grokkit.experiments.row import Arms, Row, Size
-from grokkit.experiments.theory_inputs import always, change, constructed, row
+from grokkit.experiments.judges import Judge, part, spread
+from grokkit.experiments.row import SEEDS, Claim, Part, Row
 
 ROUNDING = 1e-9
 """Float64 sums of a few dozen numbers agree to this."""
 
 
-def setup(size: Size) -> Arms:
-    """Nothing is trained."""
-    return {}
+def _norm(array: np.ndarray) -> float:
+    return float(np.linalg.norm(array))
+
+
+# --- random inputs: pairs of sequences, rows of attention ---------------------------------
+
+INPUTS = 200
+"""How many random inputs each seed draws."""
+
+
+class Change(NamedTuple):
+    """Two sequences that differ at one position, pooled by softmax attention."""
+
+    a: float
+    b: float
+    v: np.ndarray
+    w: np.ndarray
+    centroid: np.ndarray
+    difference: np.ndarray
+
+    @property
+    def delta(self) -> float:
+        """How far a value lies from the centroid of the rest, the farther of the two."""
+        return max(_norm(self.v - self.centroid), _norm(self.w - self.centroid))
+
+
+def change(rng: np.random.Generator) -> Change:
+    """A random pair: lengths 3 to 7, embeddings of 1 to 5 numbers, mild to sharp scores."""
+    length, embed = int(rng.integers(3, 8)), int(rng.integers(1, 6))
+    at = int(rng.integers(length))
+    scores = rng.normal(size=length) * rng.choice([0.1, 1.0, 4.0])
+    other = scores.copy()
+    other[at] = rng.normal() * 3
+    values = rng.normal(size=(length, embed))
+    values_other = values.copy()
+    values_other[at] = rng.normal(size=embed)
+    alpha, beta = theory.softmax(scores), theory.softmax(other)
+    difference = theory.pooled(alpha, values) - theory.pooled(beta, values_other)
+    centroid = theory.rest_centroid(alpha, values, at)
+    return Change(
+        float(alpha[at]), float(beta[at]), values[at], values_other[at], centroid, difference
+    )
+
+
+class Attention(NamedTuple):
+    """A row of attention and the oracle it should be: length 4 to 8, k from 1 to length - 1."""
+
+    scores: np.ndarray
+    attention: np.ndarray
+    informative: np.ndarray
+    oracle: np.ndarray
+    k: int
+
+    @property
+    def divergence(self) -> float:
+        """KL(oracle || attention) in nats."""
+        return float(theory.kl_divergence(self.oracle, self.attention))
+
+
+def row(rng: np.random.Generator) -> Attention:
+    """A random row of attention with a sparse oracle."""
+    length = int(rng.integers(4, 9))
+    k = int(rng.integers(1, length))
+    informative = np.arange(length) < k
+    scores = rng.normal(size=length) * rng.choice([0.3, 1.0, 3.0])
+    oracle = theory.oracle_attention(informative)
+    return Attention(scores, theory.softmax(scores), informative, oracle, k)
+
+
+def draws(seed: int, count: int = INPUTS) -> Iterator[np.random.Generator]:
+    """A generator of random numbers for each input of a seed."""
+    for number in range(count):
+        yield np.random.default_rng([seed, number])
+
+
+def always(says: str, excess: Callable[[np.random.Generator], float], count: int = INPUTS) -> Judge:
+    """A statement holds on every random input.
+
+    Args:
+        says: the statement.
+        excess: how far an input is beyond what is allowed; above 0 breaks the statement.
+        count: how many inputs for each seed.
+    """
+
+    def judge(_: object) -> Sequence[Part]:
+        worst, broken = [], []
+        for seed in SEEDS:
+            values = np.array([excess(rng) for rng in draws(seed, count)])
+            worst.append(float(values.max()))
+            broken.append(int((values > 0).sum()))
+        share = spread([b / count for b in broken])
+        seen = (
+            f"of {count} random inputs, broken on a share of {share}"
+            if any(broken)
+            else f"holds on all of {count} random inputs"
+        )
+        return [part(says, [b == 0 for b in broken], seen)]
+
+    return judge
+
+
+def constructed(says: str, holds: Callable[[], tuple[bool, str]]) -> Judge:
+    """A reading of a statement, put to a constructed example: no randomness, one answer."""
+
+    def judge(_: object) -> Sequence[Part]:
+        answer, seen = holds()
+        return [part(says, [answer], seen)]
+
+    return judge
+
+
+# --- the statements -----------------------------------------------------------------------
 
 
 def _closed_forms(rng: np.random.Generator) -> float:
     c = change(rng)
-    closed = theory.pooled_difference(c.a, c.b, c.v, c.w, c.centroid)
-    rearranged = theory.pooled_difference_rearranged(c.a, c.b, c.v, c.w, c.centroid)
-    first, second = theory.squared_gap_terms(c.a, c.b, c.v, c.w, c.centroid)
+    closed = theory.pooled_difference(*c[:5])
+    rearranged = theory.pooled_difference_rearranged(*c[:5])
+    first, second = theory.squared_gap_terms(*c[:5])
     errors = (
         np.abs(c.difference - closed).max(),
         np.abs(c.difference - rearranged).max(),
@@ -37,17 +147,15 @@ def _closed_forms(rng: np.random.Generator) -> float:
 
 def _gap_bounds(rng: np.random.Generator) -> float:
     c = change(rng)
-    gap = float(np.linalg.norm(c.difference))
-    delta = max(float(np.linalg.norm(c.v - c.centroid)), float(np.linalg.norm(c.w - c.centroid)))
-    xi = float(np.linalg.norm(c.v - c.w))
-    above = gap - float(theory.gap_upper_bound(c.a, c.b, delta))
-    below = float(theory.gap_lower_bound(c.a, c.b, xi, delta)) - gap
+    gap = _norm(c.difference)
+    above = gap - float(theory.gap_upper_bound(c.a, c.b, c.delta))
+    below = float(theory.gap_lower_bound(c.a, c.b, _norm(c.v - c.w), c.delta)) - gap
     return max(above, below) - ROUNDING
 
 
 def _no_collision() -> tuple[bool, str]:
     pair = theory.collision()
-    gap = float(np.linalg.norm(pair.pooled[0] - pair.pooled[1]))
+    gap = _norm(pair.pooled[0] - pair.pooled[1])
     least = float(pair.attention[:, pair.informative].min())
     return gap > ROUNDING, f"least informative mass {least:.2g}, norm(h - h') {gap:.1g}"
 
@@ -58,9 +166,8 @@ def _pair_mass(rng: np.random.Generator) -> float:
     w_in, w_out = rng.normal(size=(6, len(c.v))), rng.normal(size=(3, 6))
     hidden = rng.normal(size=len(c.v))
     f, f_other = (w_out @ np.maximum(w_in @ h, 0) for h in (hidden, hidden - c.difference))
-    delta = max(float(np.linalg.norm(c.v - c.centroid)), float(np.linalg.norm(c.w - c.centroid)))
-    bound = theory.mlp_lipschitz(w_in, w_out) * (c.a + c.b) * delta
-    return float(np.linalg.norm(f - f_other)) - bound - ROUNDING
+    bound = theory.mlp_lipschitz(w_in, w_out) * (c.a + c.b) * c.delta
+    return _norm(f - f_other) - bound - ROUNDING
 
 
 def _structure_needed() -> tuple[bool, str]:
@@ -76,8 +183,7 @@ def _structure_needed() -> tuple[bool, str]:
 def _divergence(rng: np.random.Generator) -> float:
     r = row(rng)
     gamma = float(min(r.attention[r.informative].min(), 1 / r.k))
-    kl = float(theory.kl_divergence(r.oracle, r.attention))
-    return kl - float(theory.delta_necessary(r.k, gamma)) - ROUNDING
+    return r.divergence - float(theory.delta_necessary(r.k, gamma)) - ROUNDING
 
 
 def _divergence_converse() -> tuple[bool, str]:
@@ -106,24 +212,16 @@ def _starvation(rng: np.random.Generator) -> float:
     r, embed = row(rng), 4
     embedding = rng.normal(size=(len(r.scores), 5))
     embedding /= np.linalg.norm(embedding, axis=1, keepdims=True)
-    w_v, w_in, w_out = (
-        rng.normal(size=(embed, 5)),
-        rng.normal(size=(6, embed)),
-        rng.normal(size=(3, 6)),
-    )
+    w_v, w_in, w_out = (rng.normal(size=size) for size in ((embed, 5), (6, embed), (3, 6)))
     values = embedding @ w_v.T
     h = theory.pooled(r.attention, values)
     before = w_in @ h
-    logits = w_out @ np.maximum(before, 0) * rng.choice([1.0, 5.0])
+    plain = w_out @ np.maximum(before, 0)
+    logits = plain * rng.choice([1.0, 5.0])
     target = int(rng.integers(3))
-    scale = np.exp(logits - logits.max())
-    error = scale / scale.sum()
+    error = theory.softmax(logits)
     error[target] -= 1
-    strength = (
-        logits
-        @ (w_out @ np.maximum(before, 0))
-        / max(float(np.sum((w_out @ np.maximum(before, 0)) ** 2)), 1e-30)
-    )
+    strength = logits @ plain / max(float(np.sum(plain**2)), 1e-30)
     slope = w_in.T @ ((before > 0) * (strength * w_out.T @ error))
     jacobian = theory.pooled_jacobian(r.attention, values)
     gradient = np.abs(jacobian @ slope)
@@ -162,8 +260,7 @@ def _pl_claimed(rng: np.random.Generator) -> float:
 def _pl_corrected(rng: np.random.Generator) -> float:
     r = row(rng)
     gap = float(((r.attention - r.oracle) ** 2).sum())
-    kl = float(theory.kl_divergence(r.oracle, r.attention))
-    bound = theory.squared_gap_bound(kl, theory.kappa_guaranteed(len(r.scores), r.k))
+    bound = theory.squared_gap_bound(r.divergence, theory.kappa_guaranteed(len(r.scores), r.k))
     return float(bound) - gap - ROUNDING
 
 
@@ -184,15 +281,13 @@ def _one_over_t(rng: np.random.Generator) -> float:
 def _by_then(rng: np.random.Generator, corrected: bool) -> float:
     """The divergence is down to a twentieth of a nat when (53) says so, or what replaces it."""
     r, delta = row(rng), 0.05
-    start = float(theory.kl_divergence(r.oracle, r.attention))
-    if start <= delta:
+    if r.divergence <= delta:
         return -1.0
-    kappa = theory.kappa_guaranteed(len(r.scores), r.k)
-    time = (
-        theory.sparse_time(start, delta, kappa, 1.0)
-        if corrected
-        else theory.time_claimed(start, delta, 1.0)
-    )
+    if corrected:
+        kappa = theory.kappa_guaranteed(len(r.scores), r.k)
+        time = theory.sparse_time(r.divergence, delta, kappa, 1.0)
+    else:
+        time = theory.time_claimed(r.divergence, delta, 1.0)
     flow = theory.kl_flow(r.scores, r.oracle, 1.0, np.array([0.0, float(time)]))
     return float(flow.divergence[-1]) - delta - (1e-6 if corrected else 0)
 
@@ -222,27 +317,23 @@ def _contractive(rng: np.random.Generator) -> float:
     w, u = rng.normal(size=(4, 5)) * rng.uniform(0.1, 5), rng.normal(size=(4, 5))
     lr, decay = float(rng.uniform(1e-3, 0.3)), float(rng.uniform(0.1, 3))
     after = (1 - lr * decay) * w - lr * u
-    growth = theory.norm_growth(lr, decay, float(np.linalg.norm(u)))
-    bound = theory.contracted_norm_bound(
-        float(np.linalg.norm(w)), theory.contraction_rate(lr, decay), growth
-    )
-    return float(np.linalg.norm(after)) - float(bound) - ROUNDING
+    growth, rate = theory.norm_growth(lr, decay, _norm(u)), theory.contraction_rate(lr, decay)
+    return _norm(after) - float(theory.contracted_norm_bound(_norm(w), rate, growth)) - ROUNDING
 
 
 def _variance(rng: np.random.Generator) -> float:
     query, embedding = rng.normal(size=5), rng.normal(size=(6, 5))
     w_q, w_k = rng.normal(size=(3, 5)), rng.normal(size=(3, 5))
     scores = theory.bilinear_scores(query, embedding, w_q, w_k)
-    interaction, length = (float(np.linalg.norm(one)) for one in (w_q.T @ w_k, query))
     longest = float(np.linalg.norm(embedding, axis=1).max())
-    bound = theory.logit_variance_bound(interaction, length, longest, 3)
+    bound = theory.logit_variance_bound(_norm(w_q.T @ w_k), _norm(query), longest, 3)
     return float(theory.logit_variance(scores)) - float(bound) - ROUNDING
 
 
 def _heads() -> tuple[bool, str]:
     heads = theory.cancelling_heads()
     h, other = (theory.multi_head_pooled(heads.attention, values) for values in heads.values)
-    gap, mass = float(np.linalg.norm(h - other)), float(heads.attention[:, 0].sum())
+    gap, mass = _norm(h - other), float(heads.attention[:, 0].sum())
     return gap > ROUNDING, f"summed mass {mass:.2g}, norm(h - h') {gap:.1g}"
 
 
@@ -250,7 +341,7 @@ ROW = Row(
     name="theory",
     figure="sections 4 and 5, appendices A to E",
     question="Which statements hold on random inputs, and which readings of them fail?",
-    setup=setup,
+    setup=lambda size: {},
     claims=(
         Claim(
             "theory/closed-forms",

@@ -13,17 +13,13 @@ A signal proves something only beside networks that memorise and never grok. The
 such controls: one without weight decay, and one with it, whose distractors are a trap.
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from grokkit.diagnostics import kendall_w, midranks
 from grokkit.diagnostics.order import LARGEST
-from grokkit.experiments.claims import Bounds, Claim, Part
-from grokkit.experiments.evidence import Evidence
-from grokkit.experiments.judges import bounded, judge, never_groks, part, ratio, spread
+from grokkit.experiments.judges import bounded, for_each, never_groks, part, ratio, spread
 from grokkit.experiments.outcomes import negated
-from grokkit.experiments.row import Arms, Row, Size
+from grokkit.experiments.row import Arms, Bounds, Claim, Evidence, Part, Row, Size
 from grokkit.experiments.settings import kl, slow
 from grokkit.experiments.signals import BASE, FALLING, RANKED, SIGNALS, arrivals, gone, ways
 from grokkit.experiments.uniformity import below_null
@@ -48,57 +44,41 @@ def setup(size: Size) -> Arms:
     }
 
 
-def falls(evidence: Evidence) -> list[Part]:
-    """Each signal ends below where memorising left it, by half of the range it has seen."""
-    parts = []
-    for name in FALLING:
-        shares = []
-        starts = evidence.memorised(BASE).values
-        for one, along, start in zip(
-            evidence.runs(BASE), ways(evidence, name), starts, strict=True
-        ):
-            if along is None:
-                shares.append(np.nan)
-                continue
-            values = SIGNALS[name].of(one)[one.epoch.values >= start]
-            width = values.max() - values.min()
-            shares.append(-along.length / width if width else np.nan)
-        says = f"{name}: falls by half of its range or more"
-        parts.append(bounded(says, shares, f"by {spread(shares)} of it", at_least=0.5))
-    return parts
+@for_each
+def falls(evidence: Evidence, name: str) -> Part:
+    """A signal ends below where memorising left it, by half of the range it has seen."""
+    shares = []
+    starts = evidence.memorised(BASE).values
+    for one, along, start in zip(evidence.runs(BASE), ways(evidence, name), starts, strict=True):
+        if along is None:
+            shares.append(np.nan)
+            continue
+        width = np.ptp(SIGNALS[name].of(one)[one.epoch.values >= start])
+        shares.append(-along.length / width if width else np.nan)
+    says = f"{name}: falls by half of its range or more"
+    return bounded(says, shares, f"by {spread(shares)} of it", at_least=0.5)
 
 
-@judge
-def leads(evidence: Evidence, names: Sequence[str], factor: float) -> list[Part]:
-    """Signals are half-way by a share of the epoch at which the unseen pairs are."""
-    its = arrivals(evidence, "unseen pairs")
-    return [
-        ratio(f"{name} by {factor:g} of its epoch", mine, its, Bounds(at_most=factor, null=1.0))
-        for name in names
-        for mine in [arrivals(evidence, name)]
-    ]
+@for_each
+def leads(evidence: Evidence, name: str, factor: float) -> Part:
+    """A signal is half-way by a share of the epoch at which the unseen pairs are."""
+    its, mine = arrivals(evidence, "unseen pairs"), arrivals(evidence, name)
+    return ratio(f"{name} by {factor:g} of its epoch", mine, its, Bounds(at_most=factor, null=1.0))
 
 
-@judge
-def before(evidence: Evidence, first: str, names: Sequence[str], arm: str = BASE) -> list[Part]:
-    """One signal comes to its mark no later than each of some others do."""
-    mine = arrivals(evidence, first, arm)
-    return [
-        ratio(f"{arm}: {first} no later than {name}", mine, its, Bounds(at_most=1.0))
-        for name in names
-        for its in [arrivals(evidence, name, arm)]
-    ]
+@for_each
+def after(evidence: Evidence, name: str, first: str, arm: str = BASE) -> Part:
+    """A signal comes to its mark no sooner than the first one does."""
+    mine, its = arrivals(evidence, first, arm), arrivals(evidence, name, arm)
+    return ratio(f"{arm}: {first} no later than {name}", mine, its, Bounds(at_most=1.0))
 
 
-@judge
-def sooner_when_told(evidence: Evidence, names: Sequence[str], factor: float) -> list[Part]:
-    """With the prior, signals come to the baseline's mark in a share of the baseline's time."""
-    parts = []
-    for name in names:
-        mine, its = arrivals(evidence, name, TOLD), arrivals(evidence, name)
-        says = f"{name}: told, by {factor:g} of the baseline's epoch"
-        parts.append(ratio(says, mine, its, Bounds(at_most=factor, null=1.0)))
-    return parts
+@for_each
+def sooner_when_told(evidence: Evidence, name: str, factor: float) -> Part:
+    """With the prior, a signal comes to the baseline's mark in a share of the baseline's time."""
+    mine, its = arrivals(evidence, name, TOLD), arrivals(evidence, name)
+    says = f"{name}: told, by {factor:g} of the baseline's epoch"
+    return ratio(says, mine, its, Bounds(at_most=factor, null=1.0))
 
 
 def one_order(evidence: Evidence) -> list[Part]:
@@ -119,39 +99,39 @@ def one_order(evidence: Evidence) -> list[Part]:
 
 def _like_the_others(epochs: np.ndarray) -> Part:
     """The order of each seed against the mean order of all others."""
-    from scipy.stats import spearmanr
-
     ranks = midranks(epochs)
-    rhos = []
-    for seed, own in enumerate(ranks):
-        others = np.delete(ranks, seed, axis=0).mean(axis=0)
-        told_apart = np.ptp(own) > 0 and np.ptp(others) > 0
-        rhos.append(float(np.asarray(spearmanr(own, others))[0]) if told_apart else np.nan)
+    rhos = [
+        order_agrees(own, np.delete(ranks, seed, axis=0).mean(axis=0))
+        for seed, own in enumerate(ranks)
+    ]
     says = "rank correlation of its order with that of the others at least 0.7"
     return bounded(says, rhos, at_least=0.7, null=0.0)
 
 
-@judge
-def moves(evidence: Evidence, arm: str, names: Sequence[str], holds: bool) -> list[Part]:
-    """Signals go half of the baseline's way in a control, or do not."""
+def order_agrees(one: np.ndarray, other: np.ndarray) -> float:
+    """The rank correlation of two orders; ``nan`` where one is not known, or of ties alone."""
+    from scipy.stats import spearmanr
+
+    known = np.isfinite(other).all() and np.ptp(one) > 0 and np.ptp(other) > 0
+    return float(np.asarray(spearmanr(one, other))[0]) if known else np.nan
+
+
+@for_each
+def moves(evidence: Evidence, name: str, arm: str, holds: bool) -> Part:
+    """A signal goes half of the baseline's way in a control, or does not."""
     bound = {"at_least": 0.5} if holds else {"at_most": 0.5}
-    words = (
-        "half of the baseline's way or more" if holds else "less than half of the baseline's way"
-    )
-    parts = []
-    for name in names:
-        shares = gone(evidence, name, arm)
-        says = f"{arm}: {name} goes {words}"
-        parts.append(bounded(says, shares, f"{spread(shares)} of it", **bound))
-    return parts
+    way = "half of the baseline's way"
+    says = f"{arm}: {name} goes {f'{way} or more' if holds else f'less than {way}'}"
+    shares = gone(evidence, name, arm)
+    return bounded(says, shares, f"{spread(shares)} of it", **bound)
 
 
-@judge
-def no_better_than_shuffled(evidence: Evidence, arm: str) -> list[Part]:
+@for_each
+def no_better_than_shuffled(evidence: Evidence, arm: str) -> Part:
     """The best relative MED of a control does not end below that of all shuffled orders."""
-    (found,) = below_null(arm, "natural")(evidence)
+    (found,) = below_null(arm, order="natural")(evidence)
     says = f"{arm}: relative MED not below that of all shuffled orders"
-    return [part(says, negated(found.outcomes), found.seen)]
+    return part(says, negated(found.outcomes), found.seen)
 
 
 ROW = Row(
@@ -166,21 +146,21 @@ ROW = Row(
             "From memorising to the end the divergence from the oracle, the features' effective "
             "rank and alpha, and relative MED fall, and MED ends below every shuffled order.",
             "the three papers",
-            falls,
-            below_null(BASE, "natural"),
+            falls(*FALLING),
+            below_null(BASE, order="natural"),
         ),
         Claim(
             "three-accounts/each-leads",
             "Each of them is half-way a tenth of the epochs or more before the unseen pairs are.",
             "the three papers as they are read: each account's signal predicts",
-            leads(FALLING, 0.9),
+            leads(*FALLING, factor=0.9),
         ),
         Claim(
             "three-accounts/structure-first",
             "Attention finds the structure no later than features become compressible and "
             "embeddings even.",
             "arXiv 2605.15787; lesson 09 had seen attention before waves at another rate",
-            before("KL", ("effective rank", "alpha", "relative MED")),
+            after("effective rank", "alpha", "relative MED", first="KL"),
         ),
         Claim(
             "three-accounts/one-order",
@@ -194,7 +174,7 @@ ROW = Row(
             "goes half as far.",
             "our control",
             never_groks(NO_DECAY, accuracy=0.95),
-            moves(NO_DECAY, (*FALLING, "Fourier", "norm"), holds=False),
+            moves(*FALLING, "Fourier", "norm", arm=NO_DECAY, holds=False),
             no_better_than_shuffled(NO_DECAY),
         ),
         Claim(
@@ -203,8 +183,8 @@ ROW = Row(
             "all the same: they show the decay. Structure, evenness and waves do not.",
             "our control",
             never_groks(TRAPPED, accuracy=0.95),
-            moves(TRAPPED, ("norm", "effective rank", "alpha"), holds=True),
-            moves(TRAPPED, ("KL", "relative MED", "Fourier"), holds=False),
+            moves("norm", "effective rank", "alpha", arm=TRAPPED, holds=True),
+            moves("KL", "relative MED", "Fourier", arm=TRAPPED, holds=False),
             no_better_than_shuffled(TRAPPED),
         ),
         Claim(
@@ -212,7 +192,7 @@ ROW = Row(
             "Told where to look, the features become compressible and the embeddings even sooner, "
             "by a fifth at least: finding the structure was what they waited for.",
             "ours, after arXiv 2605.15787",
-            sooner_when_told(("effective rank", "alpha", "relative MED"), 0.8),
+            sooner_when_told("effective rank", "alpha", "relative MED", factor=0.8),
         ),
     ),
 )

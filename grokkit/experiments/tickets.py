@@ -5,15 +5,12 @@ choice, the trained network no longer knows all of its own train set under the m
 row cuts gently enough, on fresh seeds.
 """
 
-from collections.abc import Sequence
 from functools import partial
 
 from grokkit.engine import RunSpec
-from grokkit.experiments.claims import Claim, Part
-from grokkit.experiments.evidence import Evidence
-from grokkit.experiments.judges import judge, no_sooner, part, sooner
+from grokkit.experiments.judges import for_each, no_sooner, part, sooner
 from grokkit.experiments.quantities import takes
-from grokkit.experiments.row import Arms, Row, Size
+from grokkit.experiments.row import Arms, Claim, Evidence, Part, Row, Size
 from grokkit.experiments.settings import kl, quick
 from grokkit.experiments.sources import FRESH, WHOLE, prepare, right_under, source, ticket
 
@@ -56,8 +53,8 @@ def gently(size: Size) -> Arms:
     }
 
 
-@judge
-def keeps(evidence: Evidence, arm: str, holds: bool = True) -> Sequence[Part]:
+@for_each
+def keeps(evidence: Evidence, arm: str, holds: bool = True) -> Part:
     """Under the arm's mask the source still answers, without retraining; or no longer does."""
     evidence.arm(arm)
     specs = evidence.arms[arm]
@@ -67,7 +64,7 @@ def keeps(evidence: Evidence, arm: str, holds: bool = True) -> Sequence[Part]:
     limits = f"{KEEPS[0]:g} of train and {KEEPS[1]:g} of test"
     says = f"{arm}: {'' if holds else 'not '}{limits} right under the mask alone"
     seen = f"train {train:.3f}, test {test:.3f} (one source for all seeds)"
-    return [part(says, [kept == holds] * len(specs), seen)]
+    return part(says, [kept == holds] * len(specs), seen)
 
 
 ROW = Row(
@@ -132,7 +129,7 @@ AGAIN = Row(
             "At sparsities of 0.5, 0.6 and 0.7 the trained network still answers under its own "
             "mask, without retraining; at 0.8, the sparsity of the first race, it does not.",
             "ours: what should be asked before any race",
-            *(keeps(f"lottery {share:g}") for share in WHOLE),
+            keeps(*(f"lottery {share:g}" for share in WHOLE)),
             keeps("lottery 0.8", holds=False),
             afterwards="the sparsities were chosen by this, before the race: no run had been seen",
         ),

@@ -5,16 +5,13 @@ pairs, is what every run begins with; the seeds choose which pairs it is trained
 anew in each run, in the control, too. Every claim was written before its runs.
 """
 
-import numpy as np
-
 from grokkit.engine import Trainer
 from grokkit.engine.files import locate
 from grokkit.engine.ticket import Ticket, save_ticket
-from grokkit.experiments.claims import Claim
 from grokkit.experiments.estimates import Measured
 from grokkit.experiments.field import FRESH, KEPT, base
 from grokkit.experiments.quantities import Quantity, at_end, gap, lies
-from grokkit.experiments.row import Arms, Row, Size
+from grokkit.experiments.row import Arms, Claim, Row, Size
 from grokkit.experiments.sources import SEED, ticket
 
 SAME = "trained on, 0.7"
@@ -59,9 +56,7 @@ def prepare(size: Size) -> None:
 
 def at_start(arm: str, variable: str) -> Quantity:
     """The first record of a variable."""
-    return lambda evidence: Measured.of(
-        np.array([float(one[variable].values[0]) for one in evidence.runs(arm)])
-    )
+    return lambda evidence: Measured.of(evidence.each(arm, lambda one: one[variable][0]))
 
 
 ROW = Row(

@@ -6,16 +6,16 @@ distance of all pairs, and the least of that over shuffled orders
 (:mod:`grokkit.diagnostics.uniformity`).
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from grokkit.engine import RunSpec
-from grokkit.experiments.claims import Claim, Part
-from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.judges import (
     ALSO_MEMORISES,
     bounded,
+    for_each,
     groks,
-    judge,
     memorises,
     never_groks,
     part,
@@ -24,9 +24,12 @@ from grokkit.experiments.judges import (
     spread,
 )
 from grokkit.experiments.outcomes import where
-from grokkit.experiments.row import Arms, Row, Size
+from grokkit.experiments.row import Arms, Claim, Evidence, Part, Row, Size
 from grokkit.experiments.settings import recorded_base
 from grokkit.tasks import PrimeField
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 FUNCTIONS = ("x+y", "x-y", "xy", "x^2+y^2")
 """Those of the paper's seven that are followed at classroom size, and at the paper's."""
@@ -48,40 +51,37 @@ def field(size: Size, function: str = "x+y", **settings: object) -> RunSpec:
     return base.with_(task=PrimeField(function, **chosen))  # type: ignore[arg-type]
 
 
-@judge
-def below_null(evidence: Evidence, arm: str, order: str, variable: str = "best_med") -> list[Part]:
+@for_each
+def below_null(evidence: Evidence, arm: str, order: str) -> Part:
     """At the end, relative MED in an order lies below every shuffled order."""
     runs = [one.sel(order=order).isel(epoch=-1) for one in evidence.runs(arm)]
-    values = [float(one[variable]) for one in runs]
-    nulls = [float(one[f"{variable}_null"]) for one in runs]
+    values, nulls = ([float(one[name]) for one in runs] for name in ("best_med", "best_med_null"))
     says = f"{arm}: the least relative MED over steps, {order} order, below all shuffled ones"
     gaps = np.where(evidence.whole(arm), np.subtract(values, nulls), np.nan)
     seen = f"{spread(values)}, shuffled {spread(nulls)} or more"
-    return [bounded(says, gaps, seen, at_most=-1e-12)]
+    return bounded(says, gaps, seen, at_most=-1e-12)
 
 
 RISES = "the rule: what only rises was counted as half-way down at once"
 """How :func:`falls_before` was changed, when MED had been seen to rise."""
 
 
-@judge
-def falls_before(evidence: Evidence, arm: str, variable: str) -> list[Part]:
+@for_each
+def falls_before(evidence: Evidence, arm: str, variable: str) -> Part:
     """Half of a measure's way down is done before half of the test pairs are right."""
-    runs = evidence.arm(arm)
-    values = runs[variable].sel(order="natural")
+    values = evidence.arm(arm)[variable].sel(order="natural")
     start, least = values.isel(epoch=0), values.min("epoch")
     # A measure that only rises is at its least when it starts: that is no way down.
-    down = runs.epoch.where((values <= (start + least) / 2) & (least < start)).min("epoch")
-    mine, half = evidence.times(arm, down), evidence.grokked(arm, 0.5)
+    mine = evidence.first(arm, (values <= (start + least) / 2) & (least < start))
+    half = evidence.grokked(arm, 0.5)
     # The least so far of a run that was cut short need not be its least.
     known = evidence.whole(arm) & np.isfinite(least.values)
     fell = zip(mine.sooner(half), (least < start).values, strict=True)
     outcomes = where(known, [early and bool(down) for early, down in fell])
-    name = variable.replace("_", " ")
-    says = f"{arm}: {name} half-way down before test accuracy 0.5"
+    says = f"{arm}: {variable.replace('_', ' ')} half-way down before test accuracy 0.5"
     first, lowest = (spread(one.values.tolist()) for one in (start, least))
     seen = f"{mine} against {half}; from {first} to {lowest} at least"
-    return [part(says, outcomes, seen)]
+    return part(says, outcomes, seen)
 
 
 def tracking(size: Size) -> Arms:
@@ -99,8 +99,7 @@ MED = Row(
             "med-tracking/falls-first",
             "MED falls before unseen pairs are answered.",
             "arXiv 2504.03162",
-            falls_before("x+y", "med"),
-            falls_before("x-y", "med"),
+            falls_before("x+y", "x-y", variable="med"),
             afterwards=RISES,
         ),
         Claim(
@@ -108,21 +107,19 @@ MED = Row(
             "MED over the mean distance of pairs falls before unseen pairs are answered, too: its "
             "fall is no mere shrinking of the embeddings.",
             "our control: MED is not free of scale",
-            falls_before("x+y", "best_med"),
-            falls_before("x-y", "best_med"),
+            falls_before("x+y", "x-y", variable="best_med"),
         ),
         Claim(
             "med-tracking/even-in-the-end",
             "In the end sums and differences have embeddings more even than any shuffled order.",
             "our control",
-            below_null("x+y", "natural"),
-            below_null("x-y", "natural"),
+            below_null("x+y", "x-y", order="natural"),
         ),
         Claim(
             "med-tracking/products",
             "For products it is the order of the discrete logarithm that is even.",
             "ours: the paper walks the natural order for all functions",
-            below_null("xy", "logarithm"),
+            below_null("xy", order="logarithm"),
         ),
         Claim(
             "med-tracking/all-grok",
@@ -146,14 +143,15 @@ def ceiling(size: Size) -> Arms:
     }
 
 
-@judge
-def by_mirror_images(evidence: Evidence, arm: str) -> list[Part]:
+@for_each
+def by_mirror_images(evidence: Evidence, arm: str) -> Part:
     """At the end pairs with a trained mirror image are right, and hardly any others."""
-    with_one = evidence.final(arm, "mirrored_accuracy")
-    others = evidence.final(arm, "unmirrored_accuracy")
+    with_one, others = (
+        evidence.final(arm, f"{which}_accuracy") for which in ("mirrored", "unmirrored")
+    )
     says = f"{arm}: at the end 0.9 of the mirrored pairs are right, at most 0.1 of the others"
     slack = np.minimum(with_one - 0.9, 0.1 - others)
-    return [bounded(says, slack, f"{spread(with_one)} and {spread(others)}", at_least=0.0)]
+    return bounded(says, slack, f"{spread(with_one)} and {spread(others)}", at_least=0.0)
 
 
 CEILING = Row(
@@ -274,21 +272,21 @@ def layers(size: Size) -> Arms:
     return {f"{n} layer{'s' if n > 1 else ''}": field(size).with_(layers=n) for n in (1, 2)}
 
 
-@judge
-def drops(evidence: Evidence, arm: str) -> list[Part]:
+@for_each
+def drops(evidence: Evidence, arm: str) -> Part:
     """How far the test accuracy falls back from its best so far, once it was at 0.5."""
-    falls = []
-    for one in evidence.runs(arm):
+
+    def fall(one: "xr.Dataset") -> float:
         accuracy = one.test_accuracy.values
         begun = np.flatnonzero(accuracy >= 0.5)
         if not len(begun):
-            falls.append(np.nan)
-            continue
+            return np.nan
         after = accuracy[begun[0] :]
-        falls.append(float((np.maximum.accumulate(after) - after).max()))
-    says = f"{arm}: it falls back by 0.1 or more"
+        return float((np.maximum.accumulate(after) - after).max())
+
+    falls = evidence.each(arm, fall)
     known = so_far(evidence, arm, falls, rising=True)
-    return [bounded(says, known, spread(falls), at_least=0.1)]
+    return bounded(f"{arm}: it falls back by 0.1 or more", known, spread(falls), at_least=0.1)
 
 
 DEPTH = Row(
@@ -307,8 +305,96 @@ DEPTH = Row(
             "depth/med-falls",
             "With two layers, too, MED falls before unseen pairs are answered.",
             "arXiv 2504.03162",
-            falls_before("2 layers", "med"),
+            falls_before("2 layers", variable="med"),
             afterwards=RISES,
+        ),
+    ),
+)
+
+
+# --- regions in which nothing is trained on: how far does understanding reach? -----------------
+
+EDGES = {
+    "classroom": {
+        "square": {"small": 15, "large": 29},
+        "strip": {"small": 11, "large": 27},
+    },
+    "paper": {
+        "square": {"small": 30, "middle": 45, "large": 60},
+        "strip": {"small": 40, "middle": 50, "large": 60},
+    },
+}
+"""The last number inside: i, j <= k in a square, i <= t in a strip."""
+
+
+def regions(size: Size) -> Arms:
+    """Squares and strips of growing size, with as many train pairs outside each."""
+    return {
+        f"{which} {kind}": field(size, hole=kind, hole_edge=edge)
+        for kind, edges in EDGES[size].items()
+        for which, edge in edges.items()
+    }
+
+
+def inside(evidence: Evidence, arm: str, variable: str = "extra_accuracy") -> np.ndarray:
+    """The last accuracy in the hole, for each run."""
+    return evidence.final(arm, variable, extra="hole")
+
+
+def _lower(says: str, one: np.ndarray, other: np.ndarray, by: float) -> Part:
+    """One accuracy lies below another of the same seed."""
+    return bounded(
+        f"{says} by {by:g}", other - one, f"{spread(one)} against {spread(other)}", by, null=0.0
+    )
+
+
+@for_each
+def larger_is_worse(evidence: Evidence, kind: str) -> Part:
+    """The accuracy in the largest hole of a shape against that in the smallest."""
+    small, large = (inside(evidence, f"{which} {kind}") for which in ("small", "large"))
+    return _lower(f"{kind}: accuracy in the large hole lower", large, small, 0.05)
+
+
+def strips_are_worse(evidence: Evidence) -> list[Part]:
+    """The largest strip against the largest square."""
+    strip, square = (inside(evidence, f"large {kind}") for kind in ("strip", "square"))
+    return [
+        _lower("accuracy in the large strip below that in the large square", strip, square, 0.05)
+    ]
+
+
+def by_mirrors(evidence: Evidence) -> list[Part]:
+    """In a strip: pairs whose mirror image is trained on, against the others."""
+    arm = "small strip"
+    seen = inside(evidence, arm, "extra_mirrored_accuracy")
+    unseen = inside(evidence, arm, "extra_unmirrored_accuracy")
+    says = f"{arm}: accuracy with a mirror image in train above that without by 0.1"
+    return [bounded(says, seen - unseen, f"{spread(seen)} against {spread(unseen)}", 0.1, null=0.0)]
+
+
+HOLES = Row(
+    name="holes",
+    figure="arXiv 2504.03162: square and strip holes",
+    question="How far into a region without data does understanding reach?",
+    setup=regions,
+    claims=(
+        Claim(
+            "holes/size",
+            "The larger the hole, the fewer of its pairs are right.",
+            "arXiv 2504.03162",
+            larger_is_worse("square", "strip"),
+        ),
+        Claim(
+            "holes/strips",
+            "Strips are worse than squares.",
+            "arXiv 2504.03162, where hole and other test pairs are mixed; here the hole alone",
+            strips_are_worse,
+        ),
+        Claim(
+            "holes/mirrors",
+            "Much of what is right in a strip is right by its mirror image, which is trained on.",
+            "ours",
+            by_mirrors,
         ),
     ),
 )

@@ -12,9 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from grokkit.engine import RunSpec
-from grokkit.experiments.claims import Claim
 from grokkit.experiments.estimates import Measured
-from grokkit.experiments.evidence import Evidence
 from grokkit.experiments.headlines import FIVE, base, controls, structure
 from grokkit.experiments.judges import Judge
 from grokkit.experiments.quantities import (
@@ -29,7 +27,7 @@ from grokkit.experiments.quantities import (
     ratio,
     wait,
 )
-from grokkit.experiments.row import Arms, Row, Size
+from grokkit.experiments.row import Arms, Claim, Evidence, Row, Size
 from grokkit.experiments.settings import kl, unordered
 
 SHARED = (
@@ -173,19 +171,19 @@ ROW = Row(
             "Definition 4.2 and arXiv 2301.05217; ours",
             lies(
                 change("frozen oracle", "fourier_concentration"),
-                "Fourier concentration of the embeddings at least 1.2 x",
-                at_least=1.2,
+                "Fourier concentration of the embeddings {} x",
+                1.2,
                 null=1.0,
             ),
             lies(
                 change("frozen oracle", "readout_size"),
-                "norm of the MLP at most 0.9 x",
+                "norm of the MLP {} x",
                 at_most=0.9,
                 null=1.0,
             ),
             lies(
                 change("frozen oracle", "embedding_size"),
-                "norm of the embeddings at most 0.9 x",
+                "norm of the embeddings {} x",
                 at_most=0.9,
                 null=1.0,
             ),
@@ -244,14 +242,14 @@ AGAIN_ROW = Row(
             "two epochs, when its attention is right and when a network with frozen attention "
             "groks.",
             "ours: suggested by seeds 10 to 14 in wait/the-later-of-two, which claimed otherwise",
-            lies(SUM, "grok epoch over the sum of the two between 0.75 and 1.25", 0.75, 1.25),
+            lies(SUM, "grok epoch over the sum of the two {}", 0.75, 1.25),
         ),
         Claim(
             "wait-again/not-the-later-of-two",
             "The later of these two epochs alone is too early: the network takes at least 1.2 "
             "times as long.",
             "ours: the rival account of wait/the-later-of-two",
-            lies(LARGER, "grok epoch over the later of the two at least 1.2", 1.2, null=1.0),
+            lies(LARGER, "grok epoch over the later of the two {}", 1.2, null=1.0),
         ),
         Claim(
             "wait-again/found-late",

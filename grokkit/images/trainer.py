@@ -15,6 +15,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from grokkit.core.common import stream as generator
+from grokkit.core.measures import share
 from grokkit.engine.group import GroupTrainer
 from grokkit.engine.minibatches import Minibatches
 from grokkit.engine.precision import one_thread
@@ -138,10 +139,10 @@ class ImageTrainer(GroupTrainer):
         record = {
             "train_loss": train_loss.mean(),
             "test_loss": test_loss.mean(),
-            "train_accuracy": _share(train_right),
-            "test_accuracy": _share(test_right),
-            "mirrored_accuracy": _share(test_right[self.mirrored]),
-            "unmirrored_accuracy": _share(test_right[~self.mirrored]),
+            "train_accuracy": share(train_right),
+            "test_accuracy": share(test_right),
+            "mirrored_accuracy": share(test_right[self.mirrored]),
+            "unmirrored_accuracy": share(test_right[~self.mirrored]),
             "weight_norm": torch.stack(squares).sum().sqrt(),
         }
         self._finite = bool(record["train_loss"].isfinite())
@@ -179,11 +180,6 @@ class ImageTrainer(GroupTrainer):
         for parameter, name in facts["memory"]:
             memory.setdefault(parameter, {})[name] = tensors[f"optimizer/{parameter}/{name}"]
         self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": memory})
-
-
-def _share(right: Bool[Tensor, " example"]) -> Float[Tensor, ""]:
-    """The share of right answers, count / images in double precision; nan for 0 / 0."""
-    return right.sum().double() / len(right)
 
 
 SAMPLE = 2**24

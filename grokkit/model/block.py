@@ -100,25 +100,13 @@ def after_attention(
     return normalise(spec, weights, "A_stream", stream) if place.stream else stream
 
 
-class AfterMLP(NamedTuple):
-    """What the MLP made of a stream.
-
-    Attributes:
-        hidden: the hidden layer after its ReLU.
-        stream: z.
-    """
-
-    hidden: Float[Tensor, "run row hidden"]
-    stream: Float[Tensor, "run row embed"]
-
-
 def after_mlp(
     spec: ModelSpec,
     weights: Mapping[str, Tensor],
     stream: Float[Tensor, "run row embed"],
     read: Float[Tensor, "run row embed"] | None = None,
-) -> AfterMLP:
-    """z, the stream with what the MLP adds.
+) -> tuple[Float[Tensor, "run row hidden"], Float[Tensor, "run row embed"]]:
+    """The hidden layer after its ReLU; and z, the stream with what the MLP adds.
 
     Args:
         spec: the model.
@@ -136,9 +124,7 @@ def after_mlp(
     if place.added:
         added = normalise(spec, weights, "M_added", added)
     stream = stream + added
-    return AfterMLP(
-        hidden, normalise(spec, weights, "M_stream", stream) if place.stream else stream
-    )
+    return hidden, normalise(spec, weights, "M_stream", stream) if place.stream else stream
 
 
 def unembed(

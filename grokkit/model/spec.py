@@ -86,10 +86,7 @@ class ModelSpec(core.Model):
             check_number(name, getattr(self, name), strict=True)
         for name in ("norm_eps", "toeplitz_length"):
             check_number(name, getattr(self, name))
-        self._check_together()
-
-    def _check_together(self) -> None:
-        """Refuse what makes no sense side by side."""
+        # What makes no sense side by side.
         if self.readout == "classifier":
             if self.norm not in IN_ATTENTION:
                 allowed = f"{', '.join(IN_ATTENTION)}; others with readout = 'residual'"

@@ -16,7 +16,6 @@ of the query, as no other is read out; in the first, q, k and v are computed onc
 
 import math
 from collections.abc import Mapping
-from typing import NamedTuple
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -30,20 +29,6 @@ from grokkit.model.block import after_attention, after_mlp, attention_reads, une
 from grokkit.model.parameters import of_layer
 from grokkit.model.slots import Slots
 from grokkit.model.spec import ModelSpec
-
-
-class Attended(NamedTuple):
-    """What one layer's attention computed.
-
-    Attributes:
-        scores: those of the query.
-        attention: that of the query.
-        pooled: sum_j alpha_ij v_j of each row i, the heads side by side.
-    """
-
-    scores: Scores
-    attention: Attention
-    pooled: Float[Tensor, "run example row embed"]
 
 
 class Stack:
@@ -75,7 +60,8 @@ class Stack:
         self, weights: Mapping[str, Tensor], slots: Float[Tensor, "run slot embed"]
     ) -> Activations:
         """Scores and attention of the query in every layer, and the logits."""
-        seen: list[Attended] = []
+        scores: list[Scores] = []
+        attention: list[Attention] = []
         rows = slots
         for layer in range(self.spec.layers):
             own = of_layer(weights, layer)
@@ -86,21 +72,22 @@ class Stack:
             value, stream = place(reads.values @ own["W_V"]), place(rows)
             if layer == self.spec.layers - 1:
                 query, stream = self.at_query(query), self.at_query(stream)
-            seen.append(self.attend(query, key, value))
-            added = seen[-1].pooled.flatten(1, 2)
+            of_query, where, pooled = self.attend(query, key, value)
+            scores.append(of_query)
+            attention.append(where)
+            added = pooled.flatten(1, 2)
             if self.spec.output_projection:
                 added = added @ own["W_O"]
             middle = after_attention(self.spec, own, stream.flatten(1, 2), added)
             hidden, rows = after_mlp(self.spec, own, middle)
-        scores = tuple(one.scores for one in seen)
         return Activations(
             scores=torch.cat(scores, dim=3),
-            attention=torch.cat([one.attention for one in seen], dim=3),
+            attention=torch.cat(attention, dim=3),
             hidden=hidden,
             logits=unembed(self.spec, weights, rows),
             final=rows,
             middle=middle,
-            scores_by_layer=scores,
+            scores_by_layer=tuple(scores),
             kind=self.spec.attention,
         )
 
@@ -109,8 +96,11 @@ class Stack:
         query: Float[Tensor, "run example row embed"],
         key: Float[Tensor, "run example pos embed"],
         value: Float[Tensor, "run example pos embed"],
-    ) -> Attended:
-        """Scores, attention and pooled values: of every position, or of the query alone."""
+    ) -> tuple[Scores, Attention, Float[Tensor, "run example row embed"]]:
+        """Scores and attention of the query; and of each row i sum_j alpha_ij v_j, heads abreast.
+
+        The rows are those of every position, or the query's alone.
+        """
         heads, rows = self.spec.heads, query.shape[2]
         q, k, v = (x.unflatten(-1, (heads, -1)).transpose(2, 3) for x in (query, key, value))
         table = (q @ k.transpose(3, 4) / math.sqrt(q.shape[-1])).movedim(2, -1)
@@ -129,7 +119,7 @@ class Stack:
         attention = attend(each, self.spec.attention, oracle)
         by_row = attention.unflatten(1, (-1, rows))
         pooled = (by_row.movedim(-1, 2) @ v).transpose(2, 3).flatten(3)
-        return Attended(scores, self.at_query(by_row).squeeze(2) if rows > 1 else attention, pooled)
+        return scores, self.at_query(by_row).squeeze(2) if rows > 1 else attention, pooled
 
     def look_up(self, table: Float[Tensor, "run slot width"]) -> Float[Tensor, "run example pos _"]:
         """The table's row for each position of each sequence."""

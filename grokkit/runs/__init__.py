@@ -22,6 +22,8 @@ from grokkit.runtime.history import to_bytes
 if TYPE_CHECKING:
     import xarray as xr
 
+__all__ = ["LIMIT", "RECIPES", "folder", "keep", "load", "names", "path", "record"]
+
 RECIPES: dict[str, Callable[[], list[RunSpec]]] = {
     "classroom": lambda: grid(presets["classroom"], weight_streams=["one"], seed=range(5)),
     "live": lambda: [presets["live"]],

@@ -28,10 +28,19 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import torch
+
 from grokkit.engine.interrupts import endings_as_interrupts
 from grokkit.errors import SettingError
+from grokkit.runtime.collector import Collector
 from grokkit.runtime.history import from_parts
-from grokkit.runtime.jobs import Job, JobFailed, Watch, reason, train_job
+from grokkit.runtime.jobs import Job, JobFailed, reason, train_job
+
+try:
+    from distributed import Client, as_completed, get_worker
+except ModuleNotFoundError as missing:
+    needed = "a sweep on a cluster needs Dask: pip install 'grokkit[cluster]'"
+    raise ModuleNotFoundError(needed, name=missing.name) from missing
 
 TIMEOUT = 20.0
 """The seconds in which a scheduler has to answer."""
@@ -40,69 +49,49 @@ PATIENCE = 1.0
 """The seconds after which a worker looks whether its result is still wanted."""
 
 
-class Cluster:
-    """Trains jobs on the workers of a Dask scheduler.
+def on_cluster(jobs: Sequence[Job], watch: Collector, address: str) -> bool:
+    """Train jobs on the workers of a Dask scheduler; returns whether that was interrupted.
+
+    An interrupt gives up the groups that are being trained; so does a scheduler that is
+    lost, and these are told to ``watch`` as failed.
 
     Raises:
-        ModuleNotFoundError: Dask is not installed.
+        ConnectionError: no scheduler answers at the address.
     """
-
-    def __init__(self, address: str) -> None:
+    try:
+        client = Client(address, timeout=TIMEOUT, set_as_default=False)
+    except (OSError, ValueError) as problem:
+        raise ConnectionError(f"no Dask scheduler answers at {address}") from problem
+    with _client_silent(), client, endings_as_interrupts():
+        # Keys of its own: a result of another sweep is never mistaken for ours.
+        sweep = secrets.token_hex(4)
+        futures = {
+            client.submit(train_here, job, key=f"grokkit-{sweep}-{job.first}"): job for job in jobs
+        }
+        # Results are fetched the moment they are there, and not when they are asked for:
+        # until then they are in the memory of a worker that may be lost.
+        arriving = as_completed(
+            list(futures), with_results=True, raise_errors=False, loop=client.loop
+        )
         try:
-            import distributed  # noqa: F401
-        except ModuleNotFoundError as missing:
-            raise ModuleNotFoundError(
-                "a sweep on a cluster needs Dask: pip install 'grokkit[cluster]'",
-                name=missing.name,
-            ) from missing
-        self.address = address
+            for future, result in arriving:
+                _handle_result(result, futures.pop(future), watch)
+        except KeyboardInterrupt:
+            client.cancel(list(futures))
+            return True
+    return False
 
-    def run(self, jobs: Sequence[Job], watch: Watch) -> bool:
-        """Train all jobs; returns whether an interrupt ended that early.
 
-        An interrupt gives up the groups that are being trained; so does a scheduler that is
-        lost, and these are told to ``watch`` as failed.
-
-        Raises:
-            ConnectionError: no scheduler answers at the address.
-        """
-        from distributed import Client, as_completed
-
-        try:
-            client = Client(self.address, timeout=TIMEOUT, set_as_default=False)
-        except (OSError, ValueError) as problem:
-            raise ConnectionError(f"no Dask scheduler answers at {self.address}") from problem
-        with _client_silent(), client, endings_as_interrupts():
-            # Keys of its own: a result of another sweep is never mistaken for ours.
-            sweep = secrets.token_hex(4)
-            futures = {
-                client.submit(train_here, job, key=f"grokkit-{sweep}-{job.first}"): job
-                for job in jobs
-            }
-            # Results are fetched the moment they are there, and not when they are asked for:
-            # until then they are in the memory of a worker that may be lost.
-            arriving = as_completed(
-                list(futures), with_results=True, raise_errors=False, loop=client.loop
-            )
-            try:
-                for future, result in arriving:
-                    self._handle_result(result, futures.pop(future), watch)
-            except KeyboardInterrupt:
-                client.cancel(list(futures))
-                return True
-        return False
-
-    @staticmethod
-    def _handle_result(result: Any, job: Job, watch: Watch) -> None:
-        # The result itself says so, and not the status of its future: by now the worker may
-        # be lost that it came from, and the future pending once more.
-        if isinstance(result, dict):
-            watch.finished(job, from_parts(result))
-            return
-        # What the worker raised with its type and traceback, or that it is gone.
-        problem = result[1] if isinstance(result, tuple) else result
-        known = isinstance(problem, SettingError)
-        watch.failed(job, problem if known else JobFailed(reason(problem)))
+def _handle_result(result: Any, job: Job, watch: Collector) -> None:
+    # The result itself says so, and not the status of its future: by now the worker may
+    # be lost that it came from, and the future pending once more.
+    if isinstance(result, dict):
+        watch.finished(job, from_parts(result))
+        return
+    # What the worker raised with its type and traceback, or that it is gone.
+    problem = result[1] if isinstance(result, tuple) else result
+    known = isinstance(problem, SettingError)
+    watch.failed(job, problem if known else JobFailed(reason(problem)))
 
 
 @contextmanager
@@ -123,9 +112,6 @@ def train_here(job: Job) -> dict[str, Any]:
     It stops once nobody waits for the result any more, because the sweep was interrupted
     or killed: Dask by itself lets a task run to its end.
     """
-    import torch
-    from distributed import get_worker
-
     # For good: were a second job to end in this process, it would set the number back.
     torch.set_num_threads(1)
     worker = get_worker()

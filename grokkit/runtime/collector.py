@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from grokkit.diagnostics import grok_epoch
 from grokkit.errors import SettingError
@@ -137,14 +137,10 @@ def outcome(
     if histories:
         history = join(histories)
         history.attrs["interrupted"] = int(interrupted)
-    if collector is not None and collector.problems:
-        _fail(collector.problems, history)
-    if history is None:
-        raise KeyboardInterrupt
-    return history
-
-
-def _fail(problems: Mapping[str, Exception], history: "xr.Dataset | None") -> NoReturn:
+    problems = {} if collector is None else collector.problems
     if history is None and all(isinstance(one, SettingError) for one in problems.values()):
-        raise next(iter(problems.values()))
-    raise RunsFailed({name: reason(one) for name, one in problems.items()}, history)
+        raise next(iter(problems.values()), KeyboardInterrupt)
+    if problems:
+        raise RunsFailed({name: reason(one) for name, one in problems.items()}, history)
+    assert history is not None
+    return history

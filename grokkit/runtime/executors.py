@@ -1,6 +1,6 @@
 """Where jobs are trained: in this process, or in worker processes beside it.
 
-:class:`grokkit.runtime.cluster.Cluster` is the third executor. All give the same History,
+:func:`grokkit.runtime.cluster.on_cluster` is the third executor. All give the same History,
 bit for bit on machines of one kind, and are interruptible: what was trained is returned.
 """
 
@@ -15,15 +15,19 @@ import tempfile
 import threading
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from grokkit.engine.interrupts import interrupts_counted
-from grokkit.errors import check_int
+from grokkit.runtime.collector import Collector
 from grokkit.runtime.history import from_parts
-from grokkit.runtime.jobs import Job, JobFailed, Watch, train_job
+from grokkit.runtime.jobs import Job, JobFailed, train_job
 from grokkit.runtime.worker import receive, send
+
+Executor = Callable[[Sequence[Job], Collector], bool]
+"""Trains jobs somewhere, and tells the collector how they fare; whether it was interrupted."""
 
 GRACE = 120.0
 """The seconds that a worker has to answer a stop; an epoch lasts far less."""
@@ -43,110 +47,103 @@ def cores() -> int:
     return count
 
 
-class InProcess:
-    """Trains one job after the other in this process."""
+def in_this_process(jobs: Sequence[Job], watch: Collector) -> bool:
+    """Train one job after the other here; returns whether an interrupt ended that early.
 
-    def run(self, jobs: Sequence[Job], watch: Watch) -> bool:
-        """Train all jobs; returns whether an interrupt ended that early.
+    Raises:
+        OSError: a checkpoint cannot be written.
+    """
+    with interrupts_counted() as interrupts:
 
-        Raises:
-            OSError: a checkpoint cannot be written.
-        """
-        with interrupts_counted() as interrupts:
+        def stop_if_interrupted() -> None:
+            if interrupts.count:
+                raise KeyboardInterrupt
 
-            def stop_if_interrupted() -> None:
-                if interrupts.count:
-                    raise KeyboardInterrupt
-
-            for job in jobs:
-
-                def tell(epoch: int, accuracy: float, job: Job = job) -> None:
-                    watch.progress(job, epoch, accuracy)
-
-                try:
-                    parts, interrupted = train_job(job, tell, stop_if_interrupted)
-                except KeyboardInterrupt:
-                    # A second one, or one while the job was being made ready.
-                    return True
-                except OSError:
-                    raise  # a full disk is full for the next job too
-                except Exception as problem:
-                    watch.failed(job, problem)
-                    continue
-                if parts is not None:
-                    watch.finished(job, from_parts(parts))
-                if interrupted or (interrupts.count and job is not jobs[-1]):
-                    return True
-        return False
-
-
-class Workers:
-    """Trains jobs side by side in single-thread processes on this machine."""
-
-    def __init__(self, count: int) -> None:
-        self.count = check_int("workers", count, 1)
-
-    def run(self, jobs: Sequence[Job], watch: Watch) -> bool:
-        """Train all jobs; returns whether an interrupt ended that early.
-
-        A worker that dies costs the job that it was at, which is told to ``watch``; the
-        others are trained by the rest and by a new worker.
-
-        Raises:
-            RuntimeError: worker processes cannot be started at all.
-            KeyboardInterrupt: the workers did not stop, or a second interrupt came before
-                they had; what was finished has been told to ``watch``.
-        """
-        waiting = deque(jobs)
-        events: _Events = queue.SimpleQueue()
-        crew: list[_Worker] = []
-        deadline = float("inf")
-        with interrupts_counted() as interrupts, contextlib.ExitStack() as stack:
-            stack.callback(lambda: [worker.close() for worker in crew])
-            for _ in range(min(self.count, len(jobs))):
-                crew.append(_Worker(events, waiting.popleft()))
-            while any(worker.job for worker in crew):
-                if interrupts.count and deadline == float("inf"):
-                    deadline = time.monotonic() + GRACE
-                    waiting.clear()
-                    for worker in crew:
-                        worker.send("stop")
-                if time.monotonic() > deadline:
-                    raise KeyboardInterrupt
-                # Short waits, for Python sees a signal only between two of them.
-                with contextlib.suppress(queue.Empty):
-                    worker, message = events.get(timeout=0.1)
-                    job = worker.job
-                    if message[0] in ("finished", "failed", "died"):
-                        worker.job = None
-                        # First more work, then what came of the last: reading a History
-                        # takes a moment, in which the worker would be idle.
-                        if waiting and job is not None and any(one.ready for one in crew):
-                            if message[0] == "died":
-                                crew.append(_Worker(events, waiting.popleft()))
-                            else:
-                                worker.give(waiting.popleft())
-                    if job is not None:
-                        self._handle_message(worker, job, message, watch, crew)
-            return interrupts.count > 0
-
-    @staticmethod
-    def _handle_message(
-        worker: "_Worker", job: Job, message: tuple[Any, ...], watch: Watch, crew: "list[_Worker]"
-    ) -> None:
-        match message:
-            case ("ready",):
-                worker.ready = True
-            case ("progress", epoch, accuracy):
-                watch.progress(job, epoch, accuracy)
-            case ("finished", parts) if parts is not None:
-                watch.finished(job, from_parts(parts))
-            case ("failed", problem):
+        for job in jobs:
+            try:
+                tell = partial(watch.progress, job)
+                parts, interrupted = train_job(job, tell, stop_if_interrupted)
+            except KeyboardInterrupt:
+                # A second one, or one while the job was being made ready.
+                return True
+            except OSError:
+                raise  # a full disk is full for the next job too
+            except Exception as problem:
                 watch.failed(job, problem)
-            case ("died",) if not any(one.ready for one in crew):
-                raise RuntimeError(f"worker processes do not start here: {worker.exit_reason()}")
-            case ("died",):
-                watch.failed(job, JobFailed(worker.exit_reason()))
+                continue
+            if parts is not None:
+                watch.finished(job, from_parts(parts))
+            if interrupted or (interrupts.count and job is not jobs[-1]):
+                return True
+    return False
+
+
+def in_workers(jobs: Sequence[Job], watch: Collector, count: int) -> bool:
+    """Train jobs side by side in single-thread processes; returns whether that was interrupted.
+
+    A worker that dies costs the job that it was at, which is told to ``watch``; the
+    others are trained by the rest and by a new worker.
+
+    Args:
+        jobs: what to train.
+        watch: is told how they fare.
+        count: the number of worker processes.
+
+    Raises:
+        RuntimeError: worker processes cannot be started at all.
+        KeyboardInterrupt: the workers did not stop, or a second interrupt came before
+            they had; what was finished has been told to ``watch``.
+    """
+    waiting = deque(jobs)
+    events: _Events = queue.SimpleQueue()
+    crew: list[_Worker] = []
+    deadline = float("inf")
+    with interrupts_counted() as interrupts, contextlib.ExitStack() as stack:
+        stack.callback(lambda: [worker.close() for worker in crew])
+        for _ in range(min(count, len(jobs))):
+            crew.append(_Worker(events, waiting.popleft()))
+        while any(worker.job for worker in crew):
+            if interrupts.count and deadline == float("inf"):
+                deadline = time.monotonic() + GRACE
+                waiting.clear()
+                for worker in crew:
+                    worker.send("stop")
+            if time.monotonic() > deadline:
+                raise KeyboardInterrupt
+            # Short waits, for Python sees a signal only between two of them.
+            with contextlib.suppress(queue.Empty):
+                worker, message = events.get(timeout=0.1)
+                job = worker.job
+                if message[0] in ("finished", "failed", "died"):
+                    worker.job = None
+                    # First more work, then what came of the last: reading a History
+                    # takes a moment, in which the worker would be idle.
+                    if waiting and job is not None and any(one.ready for one in crew):
+                        if message[0] == "died":
+                            crew.append(_Worker(events, waiting.popleft()))
+                        else:
+                            worker.give(waiting.popleft())
+                if job is not None:
+                    _handle_message(worker, job, message, watch, crew)
+        return interrupts.count > 0
+
+
+def _handle_message(
+    worker: "_Worker", job: Job, message: tuple[Any, ...], watch: Collector, crew: "list[_Worker]"
+) -> None:
+    match message:
+        case ("ready",):
+            worker.ready = True
+        case ("progress", epoch, accuracy):
+            watch.progress(job, epoch, accuracy)
+        case ("finished", parts) if parts is not None:
+            watch.finished(job, from_parts(parts))
+        case ("failed", problem):
+            watch.failed(job, problem)
+        case ("died",) if not any(one.ready for one in crew):
+            raise RuntimeError(f"worker processes do not start here: {worker.exit_reason()}")
+        case ("died",):
+            watch.failed(job, JobFailed(worker.exit_reason()))
 
 
 class _Worker:

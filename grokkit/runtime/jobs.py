@@ -4,10 +4,10 @@ Whoever trains a job (this process, a worker beside it, a machine of a cluster) 
 :func:`train_job`. Between processes of ours jobs and results are pickled; files never are.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import Any
 
 # The trainer of transformers is registered by its module.
 import grokkit.engine.trainer  # noqa: F401
@@ -16,9 +16,6 @@ from grokkit.engine.spec_kinds import Spec, start_trainer
 from grokkit.errors import SettingError
 from grokkit.runtime.checkpoint import Keeper, load_checkpoint
 from grokkit.runtime.history import history_parts
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 
 class JobFailed(RuntimeError):
@@ -61,29 +58,6 @@ class Job:
     def epochs(self) -> int:
         """The epochs of all its runs together, if none stops early."""
         return sum(spec.epochs for spec in self.specs)
-
-
-@runtime_checkable
-class Watch(Protocol):
-    """Who is told how the jobs fare."""
-
-    def progress(self, job: Job, epoch: int, accuracy: float) -> None:
-        """A job has come to this epoch, with this mean test accuracy."""
-
-    def finished(self, job: Job, history: "xr.Dataset") -> None:
-        """A job has ended, or was interrupted after at least one record."""
-
-    def failed(self, job: Job, problem: Exception) -> None:
-        """A job has come to nothing; it may raise to end all of them."""
-
-
-@runtime_checkable
-class Executor(Protocol):
-    """Trains jobs somewhere."""
-
-    def run(self, jobs: Sequence[Job], watch: Watch) -> bool:
-        """Train all jobs; returns whether an interrupt (Ctrl-C) ended that early."""
-        ...
 
 
 def train_job(

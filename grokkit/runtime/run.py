@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -12,8 +13,8 @@ from grokkit.engine.memory import runs_that_fit
 from grokkit.engine.spec_kinds import Spec
 from grokkit.errors import check_int, check_number, refuse
 from grokkit.runtime.collector import Collector
-from grokkit.runtime.executors import InProcess, Workers, cores
-from grokkit.runtime.jobs import Executor, Job
+from grokkit.runtime.executors import Executor, cores, in_this_process, in_workers
+from grokkit.runtime.jobs import Job
 from grokkit.runtime.keys import group_name
 from grokkit.runtime.kinds import why_not_remote
 from grokkit.runtime.terminal import report
@@ -73,7 +74,7 @@ def train(
             check_folder("checkpoint", folder, str(checkpoint))
             stack.enter_context(locked("checkpoint", place))
         collector = stack.enter_context(Collector(jobs, progress=progress))
-        interrupted = executor.run(jobs, collector)
+        interrupted = executor(jobs, collector)
     return collector.result(interrupted)
 
 
@@ -163,16 +164,16 @@ def choose_executor(jobs: Sequence[Job], workers: int | None) -> Executor:
     if torch.device(jobs[0].device).type != "cpu":
         if workers not in (None, 1):
             refuse("workers", workers, "1 on a GPU, which trains whole groups at once")
-        return InProcess()
+        return in_this_process
     count = min(len(jobs), workers or cores())
     if count == 1:
-        return InProcess()
+        return in_this_process
     obstacle = why_not_remote([spec for job in jobs for spec in job.specs])
     if obstacle is not None:
         if workers is not None:
             report(f"{obstacle}: training one run after the other in this one")
-        return InProcess()
+        return in_this_process
     seconds = sum(job.epochs * job.specs[0].epoch_seconds() for job in jobs)
     if workers is None and seconds < WORTH_WORKERS:
-        return InProcess()
-    return Workers(count)
+        return in_this_process
+    return partial(in_workers, count=count)

@@ -1,7 +1,6 @@
 """A folder of finished runs, each under the key of its spec."""
 
 import os
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,12 +22,10 @@ class RunStore:
 
     Args:
         folder: where the runs are; made with the first one that is put there.
-        report: told, in one line, of a file that cannot be used; prints it by default.
     """
 
-    def __init__(self, folder: str | Path, report: Callable[[str], None] = report) -> None:
+    def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
-        self.report = report
 
     def path(self, spec: Spec) -> Path:
         """The file of a run, whether it is there or not."""
@@ -36,10 +33,6 @@ class RunStore:
 
     def __contains__(self, spec: object) -> bool:
         return isinstance(spec, Spec) and self.get(spec) is not None
-
-    def keys(self) -> Iterator[str]:
-        """The key of every run in the folder."""
-        return (path.stem for path in sorted(self.folder.glob("*.nc")))
 
     def get(self, spec: Spec) -> "xr.Dataset | None":
         """The History of one run; None if it is not here.
@@ -59,7 +52,7 @@ class RunStore:
             problem = " ".join(str(error).split())
         aside = _free_name(path)
         os.replace(path, aside)
-        self.report(f"{problem}; moved aside to {aside.name}")
+        report(f"{problem}; moved aside to {aside.name}")
         return None
 
     def put(self, history: "xr.Dataset") -> int:

@@ -21,6 +21,7 @@ import contextlib
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -138,14 +139,14 @@ def sweep(
         if scheduler is None:
             executor = choose_executor(jobs, workers)
         else:
-            from grokkit.runtime.cluster import Cluster
+            from grokkit.runtime.cluster import on_cluster
 
-            executor = Cluster(scheduler)
+            executor = partial(on_cluster, address=scheduler)
         check_folder("folder", store.folder)
         _tidy(store, checkpoints)
         title = f"{len(specs)} runs" + (f", {len(done)} done before" if done else "")
         with Collector(jobs, progress=progress, keep=keep, title=title) as collector:
-            interrupted = executor.run(jobs, collector)
+            interrupted = executor(jobs, collector)
     _tidy(store, checkpoints)
     if lost := sum(diverged(done[spec]) for spec in found if spec in done):
         report(f"{lost} of {len(found)} runs ended early: their loss was not finite")

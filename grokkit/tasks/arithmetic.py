@@ -210,24 +210,12 @@ class PrimeField(RuleTask, FunctionSetting):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._check_hole()
-
-    def check(self) -> None:
-        """Refuse an unknown function, or a p that is not prime."""
-        check_choice("function", self.function, get_args(Function))
-        super().check()
-        check_prime(self.p, "the others make no field")
-
-    def _check_hole(self) -> None:
-        """Refuse a hole that makes no sense in a table of p by p pairs.
-
-        Some of what is outside must be trained on, and some be left to test.
-        """
         check_choice("hole", self.hole, get_args(HoleKind))
         if self.hole == "none":
             if self.hole_edge is not None:
                 refuse("hole_edge", self.hole_edge, "None where there is no hole")
             return
+        # Some of what is outside must be trained on, and some be left to test.
         table = self.p**2
         edge = check_int("hole_edge", self.hole_edge, 0, self.p - 2) + 1
         outside = table - edge * (edge if self.hole == "square" else self.p)
@@ -239,6 +227,12 @@ class PrimeField(RuleTask, FunctionSetting):
             where = f"of which {free} may be trained on and one must be left to test"
             allowed = f"at most {most}/{table}: {outside} pairs lie outside the hole, {where}"
             refuse("train_fraction", self.train_fraction, allowed)
+
+    def check(self) -> None:
+        """Refuse an unknown function, or a p that is not prime."""
+        check_choice("function", self.function, get_args(Function))
+        super().check()
+        check_prime(self.p, "the others make no field")
 
     @property
     def rule(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]

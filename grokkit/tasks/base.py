@@ -72,11 +72,6 @@ class Sequences:
             return torch.full_like(self.targets, self.length - 1)
         return self.query
 
-    @property
-    def graded(self) -> Bool[Tensor, " example"]:
-        """True for examples with an informative position: accuracy is taken over these."""
-        return self.informative.any(dim=1)
-
 
 def change_arrays(one: D, change: Callable[[Tensor], Tensor], **more: object) -> D:
     """A copy of a dataclass in which each tensor is changed, and ``more`` is as given."""

@@ -152,18 +152,6 @@ def check_size(n_inputs: int, length: int, draws: int) -> None:
         refuse("draws", draws, allowed)
 
 
-def gaps_of(positions: tuple[int, ...], length: int) -> list[int]:
-    """The distractor positions: neither informative nor the query."""
-    return [i for i in range(length - 1) if i not in positions]
-
-
-def fixed_mask(positions: tuple[int, ...], n: int, length: int) -> Bool[Tensor, "sequence pos"]:
-    """The informative mask of n sequences that share their informative positions."""
-    mask = torch.zeros(length, dtype=torch.bool)
-    mask[list(positions)] = True
-    return mask.expand(n, length)
-
-
 @dataclass(frozen=True)
 class OperandTask(Task):
     """A task whose label is a function of k operands at fixed positions.
@@ -276,7 +264,7 @@ class OperandTask(Task):
             self.draws,
             self.held_out(operands),
         )
-        gaps = gaps_of(self.informative, self.length)
+        gaps = [i for i in range(self.length - 1) if i not in self.informative]
         stream = generator(seed, "distractors")
         drawn = self.filler.draw(len(operands), len(gaps), base, stream)
         # [input, draw, pos]: the draws of one input stand next to each other.
@@ -284,10 +272,12 @@ class OperandTask(Task):
         tokens[:, :, list(self.informative)] = operands.unsqueeze(1)
         tokens[:, :, gaps] = drawn.transpose(0, 1)
         tokens = tokens.flatten(0, 1)
+        mask = torch.zeros(self.length, dtype=torch.bool)
+        mask[list(self.informative)] = True
         everything = Sequences(
             tokens=tokens,
             targets=self.label(operands).repeat_interleave(self.draws),
-            informative=fixed_mask(self.informative, len(tokens), self.length),
+            informative=mask.expand(len(tokens), -1),
             group=encode(operands, base).repeat_interleave(self.draws),
         )
         vocabulary = (*self.symbols, QUERY, *self.filler.names(gaps))

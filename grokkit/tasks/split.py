@@ -62,19 +62,6 @@ def check_split(train_fraction: object, n_inputs: int, split: object = "pair") -
         _refuse_empty(train_fraction, n_inputs)
 
 
-def split_inputs(
-    families: Int[Tensor, " input"],
-    train_fraction: float,
-    generator: torch.Generator,
-    held_out: Bool[Tensor, " input"] | None = None,
-) -> Bool[Tensor, " input"]:
-    """Choose the train inputs at random, as :func:`grokkit.core.task.split` does."""
-    try:
-        return split(families, train_fraction, generator, held_out)
-    except ValueError:
-        _refuse_empty(train_fraction, len(families))
-
-
 def split_operands(
     operands: Int[Tensor, "input operand"],
     base: int,
@@ -108,7 +95,10 @@ def split_operands(
     """
     unordered = encode(operands.sort(dim=1).values, base)
     families = unordered if kind == "unordered" else encode(operands, base)
-    train = split_inputs(families, train_fraction, generator(seed, "split"), held_out)
+    try:
+        train = split(families, train_fraction, generator(seed, "split"), held_out)
+    except ValueError:
+        _refuse_empty(train_fraction, len(families))
     if not commutes:
         return train, None
     return train, mirror_images(unordered, train).repeat_interleave(draws)

@@ -13,6 +13,8 @@ The same table as data is ``grokkit.theory.STATEMENTS``. Modules, in reading ord
 ``counterexamples``, ``starvation``, ``kl_acceleration``, ``sparse_rate``, ``variance``, ``heads``.
 """
 
+# In reading order: so the table has it.
+# isort: off
 from grokkit.theory.attention import (
     bilinear_scores,
     kl_divergence,
@@ -33,16 +35,6 @@ from grokkit.theory.contraction import (
     plateau_length_claimed,
     sign_update_bound,
 )
-from grokkit.theory.counterexamples import cancelling_heads, collision, low_divergence, parity
-from grokkit.theory.decoupling import (
-    delta_necessary,
-    delta_sufficient,
-    gamma_threshold,
-    mlp_lipschitz,
-    output_gap_from_margin,
-    pair_mass_required,
-    structural_condition,
-)
 from grokkit.theory.geometry import (
     gap_lower_bound,
     gap_upper_bound,
@@ -52,7 +44,25 @@ from grokkit.theory.geometry import (
     squared_gap_terms,
     value_spread,
 )
-from grokkit.theory.heads import multi_head_pooled
+from grokkit.theory.decoupling import (
+    delta_necessary,
+    delta_sufficient,
+    gamma_threshold,
+    mlp_lipschitz,
+    output_gap_from_margin,
+    pair_mass_required,
+    structural_condition,
+)
+from grokkit.theory.counterexamples import cancelling_heads, collision, low_divergence, parity
+from grokkit.theory.starvation import (
+    cross_entropy,
+    output_gradient_bounds,
+    pooled_jacobian,
+    pooled_jacobian_relu,
+    score_gradient_bound,
+    score_gradient_bound_by_position,
+    score_gradient_bound_linear,
+)
 from grokkit.theory.kl_acceleration import (
     divergence_claimed,
     kl_flow,
@@ -69,17 +79,10 @@ from grokkit.theory.sparse_rate import (
     sparse_time,
     squared_gap_bound,
 )
-from grokkit.theory.starvation import (
-    cross_entropy,
-    output_gradient_bounds,
-    pooled_jacobian,
-    pooled_jacobian_relu,
-    score_gradient_bound,
-    score_gradient_bound_by_position,
-    score_gradient_bound_linear,
-)
-from grokkit.theory.statements import index, table
 from grokkit.theory.variance import logit_variance, logit_variance_bound
+from grokkit.theory.heads import multi_head_pooled
+from grokkit.theory.statements import index, table
+# isort: on
 
 STATEMENTS = index()
 """Each statement of the paper and the functions that compute it."""

@@ -42,17 +42,21 @@ def require(
         refuse(field, np.broadcast_to(value, fails.shape)[fails].flat[0].item(), allowed)
 
 
-def positive(field: str, value: Number) -> None:
+def positive(**values: Number) -> None:
     """Refuse anything that is not above 0 and finite."""
-    require((np.asarray(value) > 0) & np.isfinite(value), field, value, "a finite number above 0")
+    for field, value in values.items():
+        ok = (np.asarray(value) > 0) & np.isfinite(value)
+        require(ok, field, value, "a finite number above 0")
 
 
-def non_negative(field: str, value: Number) -> None:
+def non_negative(**values: Number) -> None:
     """Refuse anything that is not 0 or more."""
-    require(np.asarray(value) >= 0, field, value, "0 or more")
+    for field, value in values.items():
+        require(np.asarray(value) >= 0, field, value, "0 or more")
 
 
-def mass_below_one(field: str, value: Number) -> None:
+def mass_below_one(**values: Number) -> None:
     """Refuse an attention mass that leaves nothing for the other positions."""
-    mass = np.asarray(value)
-    require((mass >= 0) & (mass < 1), field, value, "an attention mass in [0, 1)")
+    for field, value in values.items():
+        mass = np.asarray(value)
+        require((mass >= 0) & (mass < 1), field, value, "an attention mass in [0, 1)")

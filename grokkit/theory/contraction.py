@@ -47,7 +47,7 @@ def norm_growth(lr: Number, weight_decay: Number, update_norm: Number) -> Result
         update_norm: norm(U), or a bound B on it.
     """
     contraction_rate(lr, weight_decay)
-    non_negative("update_norm", update_norm)
+    non_negative(update_norm=update_norm)
     return np.divide(lr, weight_decay) * np.square(update_norm)
 
 
@@ -67,9 +67,7 @@ def contracted_norm_bound(
         steps: t, the number of steps.
     """
     _check_contraction(contraction)
-    non_negative("norm", norm)
-    non_negative("growth", growth)
-    non_negative("steps", steps)
+    non_negative(norm=norm, growth=growth, steps=steps)
     kept = np.exp(np.multiply(steps, np.log1p(np.negative(contraction))))
     return np.sqrt(kept * np.square(norm) + np.divide(growth, contraction) * (1 - kept))
 
@@ -89,7 +87,7 @@ def adamw_update_bound(numel: int, beta1: Scalar = 0.9, beta2: Scalar = 0.999) -
         beta1: decay of the first moment.
         beta2: decay of the second moment.
     """
-    positive("numel", numel)
+    positive(numel=numel)
     require(0 <= beta1 < 1, "beta1", beta1, "in [0, 1)")
     require(0 < beta2 < 1, "beta2", beta2, "between 0 and 1, both excluded")
     require(beta1**2 < beta2, "beta1", beta1, f"beta1^2 below beta2 = {beta2}")
@@ -107,15 +105,14 @@ def muon_update_bound(rank: int, scale: Scalar = 1.0) -> float:
         rank: the rank of the update, at most the smaller side of the matrix.
         scale: the ratio of the step's learning rate to the one that decay uses.
     """
-    positive("rank", rank)
-    positive("scale", scale)
+    positive(rank=rank, scale=scale)
     return float(scale * np.sqrt(rank) * MUON_LARGEST_SINGULAR_VALUE)
 
 
 @states("Proposition B.2")
 def sign_update_bound(numel: int) -> float:
     """The bound B = sqrt(numel) for Lion and sign-SGD: entries are -1, 0 or 1. Prop. B.2."""
-    positive("numel", numel)
+    positive(numel=numel)
     return float(np.sqrt(numel))
 
 
@@ -126,8 +123,8 @@ def norm_floor(update_bound: Number, weight_decay: Number) -> Result:
     norm(W') <= (1 - a) norm(W) + eta B is below norm(W) only where norm(W) > B / w. Below
     the floor the theory promises nothing, so measure the real trajectory.
     """
-    non_negative("update_bound", update_bound)
-    positive("weight_decay", weight_decay)
+    non_negative(update_bound=update_bound)
+    positive(weight_decay=weight_decay)
     return np.divide(update_bound, weight_decay)
 
 
@@ -144,8 +141,7 @@ def plateau_length_claimed(norm0: Number, r_max: Number, contraction: Number) ->
         contraction: lambda.
     """
     _check_contraction(contraction)
-    positive("norm0", norm0)
-    positive("r_max", r_max)
+    positive(norm0=norm0, r_max=r_max)
     return np.divide(2.0, contraction) * np.log(np.maximum(np.divide(norm0, r_max), 1.0))
 
 
@@ -181,9 +177,8 @@ def plateau_bracket(
         floor: f = B / w, from ``norm_floor``; 0 for pure decay.
     """
     _check_contraction(contraction)
-    positive("norm0", norm0)
-    positive("r_max", r_max)
-    non_negative("floor", floor)
+    positive(norm0=norm0, r_max=r_max)
+    non_negative(floor=floor)
     start, target, f = np.broadcast_arrays(*(np.asarray(x, float) for x in (norm0, r_max, floor)))
     decades = -np.log1p(np.negative(contraction))
     wait = start > target

@@ -47,7 +47,7 @@ class Parity(NamedTuple):
 
 
 @states("counter to Theorem 4.3")
-def parity(k: int = 3, distractors: int = 2, low_score: Scalar = -30.0) -> Parity:
+def parity(k: int = 3, distractors: int = 2) -> Parity:
     """Zero error without B_gamma: sparse parity by counting the ones. Theorem 4.3.
 
     A token 1 scores 0, like the query; a token 0 scores -30. So h counts the ones,
@@ -58,18 +58,16 @@ def parity(k: int = 3, distractors: int = 2, low_score: Scalar = -30.0) -> Parit
     Args:
         k: the number of informative bits, which come first.
         distractors: the number of bits that do not matter.
-        low_score: the score of a 0 and of every distractor, at most -10.
     """
     require(k >= 1, "k", k, "1 or more")
     require(distractors >= 0, "distractors", distractors, "0 or more")
-    require(low_score <= -10, "low_score", low_score, "-10 or less")
     length = k + distractors
     bits = np.array(list(product([0, 1], repeat=length)), dtype=np.int64)
     tokens = np.concatenate([bits, np.full((len(bits), 1), 2)], axis=1)
     informative = np.arange(length + 1) < k
     is_one = (tokens == 1) & informative
     targets = is_one.sum(axis=1) % 2
-    scores = np.where(is_one | (tokens == 2), 0.0, low_score)
+    scores = np.where(is_one | (tokens == 2), 0.0, -30.0)
     attention = softmax(scores)
     values = is_one.astype(np.float64)[..., None]
     h = pooled(attention, values)

@@ -52,9 +52,7 @@ def gamma_threshold(c_margin: Number, lipschitz_max: Number, spread: Number) -> 
         lipschitz_max: L_max, the most that L_f can be under N.
         spread: Delta_emb.
     """
-    positive("c_margin", c_margin)
-    positive("lipschitz_max", lipschitz_max)
-    positive("spread", spread)
+    positive(c_margin=c_margin, lipschitz_max=lipschitz_max, spread=spread)
     return np.divide(c_margin, np.multiply(lipschitz_max, spread))
 
 
@@ -65,7 +63,7 @@ def output_gap_from_margin(logit_margin: Number) -> Result:
     If each of two inputs of different class has its own class above the other's by the
     margin, then their logits differ by this much.
     """
-    non_negative("logit_margin", logit_margin)
+    non_negative(logit_margin=logit_margin)
     return np.sqrt(2.0) * np.asarray(logit_margin)
 
 
@@ -77,7 +75,7 @@ def pair_mass_required(c_margin: Number, lipschitz: Number, spread: Number) -> R
     the L_f of the network at hand. B_gamma implies it with L_max in place of L_f, with a
     factor 2 to spare, but not with an L_f below L_max / 2.
     """
-    positive("lipschitz", lipschitz)
+    positive(lipschitz=lipschitz)
     return gamma_threshold(c_margin, lipschitz, spread)
 
 
@@ -112,8 +110,7 @@ def delta_sufficient(k: int, gamma: Number) -> Result:
 
 
 def _check_gamma(k: Number, gamma: Number) -> None:
-    positive("k", k)
-    positive("gamma", gamma)
+    positive(k=k, gamma=gamma)
     product = np.multiply(k, gamma)
     # 1 up to rounding: 1/3 + 1/3 + 1/3 may come as gamma = 0.33333333333333337.
     require(product <= 1 + 1e-12, "k * gamma", product, "at most 1 (masses sum to 1)")

@@ -51,7 +51,7 @@ def pooled_difference(
     centroid: Float[np.ndarray, "*batch embed"],
 ) -> Float[np.ndarray, "*batch embed"]:
     """The closed form h - h' = alpha_i (v_i - m) - alpha'_i (v'_i - m). Equation (14)."""
-    _check_masses(mass, mass_other)
+    mass_below_one(mass=mass, mass_other=mass_other)
     return _column(mass) * (value - centroid) - _column(mass_other) * (value_other - centroid)
 
 
@@ -64,7 +64,7 @@ def pooled_difference_rearranged(
     centroid: Float[np.ndarray, "*batch embed"],
 ) -> Float[np.ndarray, "*batch embed"]:
     """The same, as h - h' = alpha_i (v_i - v'_i) + (alpha_i - alpha'_i)(v'_i - m). (17)."""
-    _check_masses(mass, mass_other)
+    mass_below_one(mass=mass, mass_other=mass_other)
     change = np.subtract(mass, mass_other)
     return _column(mass) * (value - value_other) + _column(change) * (value_other - centroid)
 
@@ -87,8 +87,8 @@ def gap_upper_bound(mass: Number, mass_other: Number, spread: Number) -> Result:
         mass_other: alpha'_i.
         spread: Delta_emb, at least norm(v_i - m) and norm(v'_i - m).
     """
-    _check_masses(mass, mass_other)
-    non_negative("spread", spread)
+    mass_below_one(mass=mass, mass_other=mass_other)
+    non_negative(spread=spread)
     return np.add(mass, mass_other) * spread
 
 
@@ -106,9 +106,8 @@ def gap_lower_bound(mass: Number, mass_other: Number, separation: Number, spread
         separation: xi, at most norm(v_i - v'_i), equation (11).
         spread: Delta_emb.
     """
-    _check_masses(mass, mass_other)
-    non_negative("separation", separation)
-    non_negative("spread", spread)
+    mass_below_one(mass=mass, mass_other=mass_other)
+    non_negative(separation=separation, spread=spread)
     change = np.abs(np.subtract(mass, mass_other))
     return np.maximum(mass, mass_other) * separation - change * spread
 
@@ -126,16 +125,11 @@ def squared_gap_terms(
     With u = v - m and w = v' - m: a b norm(u - w)^2 and (a - b)(a norm(u)^2 - b norm(w)^2). The
     second is negative when the input with the larger mass has the smaller a norm(u)^2.
     """
-    _check_masses(mass, mass_other)
+    mass_below_one(mass=mass, mass_other=mass_other)
     u, w = value - centroid, value_other - centroid
     moments = np.multiply(mass, (u * u).sum(-1)) - np.multiply(mass_other, (w * w).sum(-1))
     first = np.multiply(mass, mass_other) * ((u - w) ** 2).sum(-1)
     return np.asarray(first), np.asarray(np.subtract(mass, mass_other) * moments)
-
-
-def _check_masses(mass: Number, mass_other: Number) -> None:
-    mass_below_one("mass", mass)
-    mass_below_one("mass_other", mass_other)
 
 
 def _column(number: Number) -> np.ndarray:

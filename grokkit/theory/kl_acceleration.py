@@ -37,7 +37,7 @@ def kl_score_gradient(
     Per example and head; a mean over N examples or H heads divides it by N or H. The
     gradient of the penalised loss is this plus the task's gradient, (8).
     """
-    non_negative("kl_strength", kl_strength)
+    non_negative(kl_strength=kl_strength)
     return kl_strength * (attention - oracle)
 
 
@@ -81,7 +81,7 @@ def kl_flow(
     """
     from scipy.integrate import solve_ivp
 
-    non_negative("kl_rate", kl_rate)
+    non_negative(kl_rate=kl_rate)
     require(times.size > 0, "times", times.size, "at least one time")
     require(times >= 0, "times", times, "0 or more")
     if times.size > 1:
@@ -134,7 +134,7 @@ def divergence_claimed(
 
     Fails at once from a uniform start with a sparse oracle, and in the end from any start.
     """
-    non_negative("kl_rate", kl_rate)
+    non_negative(kl_rate=kl_rate)
     decay = pl_constant_claimed(oracle) * kl_rate
     return np.multiply(divergence0, np.exp(-decay * np.asarray(times)))
 
@@ -150,7 +150,5 @@ def time_claimed(divergence0: Number, delta: Number, kl_rate: Number) -> Result:
         delta: the threshold, such as ``decoupling.delta_necessary``.
         kl_rate: beta~.
     """
-    positive("divergence0", divergence0)
-    positive("delta", delta)
-    positive("kl_rate", kl_rate)
+    positive(divergence0=divergence0, delta=delta, kl_rate=kl_rate)
     return np.log(np.maximum(np.divide(divergence0, delta), 1.0)) / kl_rate

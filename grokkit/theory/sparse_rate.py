@@ -54,8 +54,8 @@ def squared_gap_bound(divergence: Number, kappa: Number) -> Result:
         divergence: D = KL(alpha* || alpha), in nats.
         kappa: from ``kappa_guaranteed`` (a bound) or ``kappa_uniform`` (equality).
     """
-    non_negative("divergence", divergence)
-    positive("kappa", kappa)
+    non_negative(divergence=divergence)
+    positive(kappa=kappa)
     return np.multiply(kappa, np.expm1(np.negative(divergence)) ** 2)
 
 
@@ -74,9 +74,8 @@ def sparse_divergence(times: Number, divergence0: Number, kappa: Number, kl_rate
     """
     from scipy.special import wrightomega  # y + log y = z is what this function solves
 
-    non_negative("times", times)
-    positive("kappa", kappa)
-    non_negative("kl_rate", kl_rate)
+    non_negative(times=times, kl_rate=kl_rate)
+    positive(kappa=kappa)
     log_y0 = _log_y(divergence0)
     z = np.exp(log_y0) + log_y0 + np.multiply(kappa, kl_rate) * np.asarray(times)
     y = wrightomega(z)
@@ -93,9 +92,7 @@ def sparse_time(divergence0: Number, delta: Number, kappa: Number, kl_rate: Numb
     ``kappa_uniform`` from a uniform start. About 1 / (delta kappa rate) for a small delta, where
     the paper has log(D_0 / delta) / rate. 0 where D_0 is already at or below delta.
     """
-    positive("kappa", kappa)
-    positive("kl_rate", kl_rate)
-    positive("delta", delta)
+    positive(kappa=kappa, kl_rate=kl_rate, delta=delta)
     log_start = _log_y(divergence0)
     log_end = np.maximum(_log_y(delta), log_start)
     rise = np.exp(log_end) - np.exp(log_start) + log_end - log_start
@@ -105,14 +102,13 @@ def sparse_time(divergence0: Number, delta: Number, kappa: Number, kl_rate: Numb
 @states("corrected (51, 52)")
 def late_divergence(times: Number, length: int, k: int, kl_rate: Number) -> Result:
     """K (T - k) / (T rate t), in nats: what D becomes from any start. Replaces (51)."""
-    positive("times", times)
-    positive("kl_rate", kl_rate)
+    positive(times=times, kl_rate=kl_rate)
     return 1 / (kappa_uniform(length, k) * np.multiply(kl_rate, times))
 
 
 def _log_y(divergence: Number) -> Result:
     """Log of y = 1 / (exp(D) - 1), without overflow for a large D."""
-    positive("divergence", divergence)
+    positive(divergence=divergence)
     return -(np.asarray(divergence) + np.log(-np.expm1(np.negative(divergence))))
 
 

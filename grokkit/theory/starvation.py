@@ -57,7 +57,7 @@ def output_gradient_bounds(loss: Number) -> OutputGradientBounds:
     norm_2 <= sqrt(2) (1 - p_y) <= 2 TV <= sqrt(2 L), where p_y = exp(-L) and Pinsker's
     inequality is the last step. The first is attained with two classes.
     """
-    non_negative("loss", loss)
+    non_negative(loss=loss)
     miss = -np.expm1(np.negative(loss))  # 1 - p_y without cancellation
     return OutputGradientBounds(np.sqrt(2) * miss, 2 * miss, np.sqrt(np.multiply(2, loss)))
 
@@ -99,12 +99,9 @@ def score_gradient_bound(
         value_matrix_norm: norm(W_V)_op, W_O folded in where there is one.
         embedding_norm: the largest norm(e_j); the paper's embeddings have norm 1.
     """
-    for field, value in (
-        ("lipschitz", lipschitz),
-        ("value_matrix_norm", value_matrix_norm),
-        ("embedding_norm", embedding_norm),
-    ):
-        non_negative(field, value)
+    non_negative(
+        lipschitz=lipschitz, value_matrix_norm=value_matrix_norm, embedding_norm=embedding_norm
+    )
     radius = np.multiply(value_matrix_norm, embedding_norm)
     return 2 * radius * lipschitz * output_gradient_bounds(loss).pinsker
 
@@ -141,6 +138,6 @@ def score_gradient_bound_linear(
 
 
 def _by_position(output_gradient: Number, lipschitz: Number, jacobian: np.ndarray) -> np.ndarray:
-    non_negative("lipschitz", lipschitz)
+    non_negative(lipschitz=lipschitz)
     factor = np.asarray(np.multiply(output_gradient, lipschitz))
     return factor[..., None] * np.linalg.norm(jacobian, axis=-1)

@@ -18,20 +18,6 @@ from typing import Any, TypeVar
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-READING_ORDER = (
-    "attention",
-    "contraction",
-    "geometry",
-    "decoupling",
-    "counterexamples",
-    "starvation",
-    "kl_acceleration",
-    "sparse_rate",
-    "variance",
-    "heads",
-)
-"""The modules of this room, in the order in which they build on each other."""
-
 _stated: list[tuple[str, Callable[..., Any]]] = []
 
 
@@ -46,20 +32,14 @@ def states(*statements: str) -> Callable[[Function], Function]:
 
 
 def index() -> Mapping[str, tuple[Callable[..., Any], ...]]:
-    """Each statement and its functions, in reading order. It cannot be changed."""
+    """Each statement and its functions, in reading order. It cannot be changed.
 
-    def place(entry: tuple[str, Callable[..., Any]]) -> int:
-        return READING_ORDER.index(entry[1].__module__.rpartition(".")[2])
-
-    functions: dict[str, list[Callable[..., Any]]] = {}
-    last: dict[str, int] = {}
-    for entry in sorted(_stated, key=place):
-        functions.setdefault(entry[0], []).append(entry[1])
-        last[entry[0]] = place(entry)
-    # A statement with functions in two modules stands where the later one is read.
-    return MappingProxyType(
-        {key: tuple(functions[key]) for key in sorted(functions, key=lambda key: last[key])}
-    )
+    A statement with several functions stands where the last of them is read.
+    """
+    functions: dict[str, tuple[Callable[..., Any], ...]] = {}
+    for statement, function in _stated:
+        functions[statement] = (*functions.pop(statement, ()), function)
+    return MappingProxyType(functions)
 
 
 def table(statements: Mapping[str, tuple[Callable[..., Any], ...]]) -> str:

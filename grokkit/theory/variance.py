@@ -32,12 +32,9 @@ def logit_variance_bound(
         embedding_norm: the largest norm(e_j).
         d_head: the width of a head.
     """
-    positive("d_head", d_head)
-    for field, value in (
-        ("interaction_norm", interaction_norm),
-        ("query_norm", query_norm),
-        ("embedding_norm", embedding_norm),
-    ):
-        non_negative(field, value)
+    positive(d_head=d_head)
+    non_negative(
+        interaction_norm=interaction_norm, query_norm=query_norm, embedding_norm=embedding_norm
+    )
     product = np.multiply(np.multiply(interaction_norm, query_norm), embedding_norm)
     return np.square(product) / d_head

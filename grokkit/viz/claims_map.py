@@ -1,9 +1,7 @@
 """The map of the course as one picture: the paper says, we measured, the verdict."""
 
-from collections.abc import Sequence
 from textwrap import wrap
 
-from grokkit.experiments import MapLine
 from grokkit.experiments import claims_map as lines_of
 from grokkit.viz.alt import tell
 from grokkit.viz.style import GREY, INK, Picture, picture, style
@@ -40,7 +38,10 @@ def claims_map(upto: int | None = None) -> Picture:
         SettingError: ``upto`` is not a whole number from 0 on.
     """
     lines = lines_of(upto)
-    rows = [(wrap(_said(one), WIDTHS[0]), wrap(one.measured, WIDTHS[1]), one) for one in lines]
+    rows = [
+        (wrap(f"{one.says} ({one.who})", WIDTHS[0]), wrap(one.measured, WIDTHS[1]), one)
+        for one in lines
+    ]
     heights = [LINE * max(len(said), len(seen), 2) + ROW for said, seen, _ in rows]
     total = sum(heights) + 0.75
     with style():
@@ -66,7 +67,12 @@ def claims_map(upto: int | None = None) -> Picture:
             y += height
         ax.axhline(y, color=GREY, linewidth=0.6)
         ax.text(0, y + 0.06, NOTE, fontsize=8.5, va="top", color=INK)
-        tell(ax, _words(lines))
+        told = (
+            f"Lesson {one.lesson:02}, {one.who}: {one.says} "
+            f"Measured: {one.measured}; {one.verdict}."
+            for one in lines
+        )
+        tell(ax, " ".join(told))
     return figure
 
 
@@ -74,15 +80,3 @@ NOTE = (
     "A number with brackets is the median over seeds with an interval of 93.75 % or more "
     "(FINDINGS.md says how it is read)."
 )
-
-
-def _said(one: MapLine) -> str:
-    return f"{one.says} ({one.who})"
-
-
-def _words(lines: Sequence[MapLine]) -> str:
-    """The rows in sentences."""
-    return " ".join(
-        f"Lesson {one.lesson:02}, {one.who}: {one.says} Measured: {one.measured}; {one.verdict}."
-        for one in lines
-    )

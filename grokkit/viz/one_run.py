@@ -22,7 +22,6 @@ from grokkit.viz.style import (
     epoch_axis,
     picture,
     record_axis,
-    right_axis,
     style,
     titles,
 )
@@ -150,7 +149,9 @@ def four_panels(history: "xr.Dataset", run: int = 0) -> Picture:
         structure.set_ylabel("nats; share of attention")
         draw_curves(gradient, one, "score_gradient", "W_QK_gradient")
         gradient.set(title="What pulls attention, and the norm that must fall")
-        norm = right_axis(gradient)
+        norm = gradient.twinx()
+        norm.grid(False)
+        norm.spines["right"].set_visible(True)
         draw_curves(norm, one, "mlp_norm")
         norm.set_ylim(0, 1.25 * float(one.mlp_norm.max()))
         for ax in (gradient, loss):  # room for the phases' names

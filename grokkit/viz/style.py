@@ -358,14 +358,6 @@ def powers_only(ax: Axes) -> None:
     ax.set_xticks([tick for tick in ax.get_xticks() if str(int(tick)).strip("0") in ("", "1")])
 
 
-def right_axis(ax: Axes) -> Axes:
-    """A second vertical axis, on the right, without a grid."""
-    twin = ax.twinx()
-    twin.grid(False)
-    twin.spines["right"].set_visible(True)
-    return twin
-
-
 def missing_panel(ax: Axes, words: str) -> None:
     """Say in an empty panel why it is empty."""
     ax.text(0.5, 0.5, words, transform=ax.transAxes, ha="center", va="center", wrap=True, size=9)

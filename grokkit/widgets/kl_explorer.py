@@ -7,7 +7,6 @@ import numpy as np
 
 from grokkit.diagnostics import InverseFit, fit_inverse, grok_epoch, kl_times
 from grokkit.errors import refuse
-from grokkit.experiments import recorded
 from grokkit.runtime.history import specs_of
 from grokkit.viz.curves import fill_gaps
 from grokkit.viz.scene import Scene, axis, by, epochs_axis, get, looks, mark, numbers, slider
@@ -139,20 +138,16 @@ class KLExplorer(SceneWidget):
 
     Args:
         history: a sweep of the KL prior's strength; runs whose other settings are not
-            those of most are left out, and the line above says how many. None for the
-            recorded experiment ``kl-acceleration``.
+            those of most are left out, and the line above says how many.
 
     Attributes:
         sweep: the runs that are shown.
 
     Raises:
-        SettingError: the History holds no sweep, or there is no recording.
+        SettingError: the History holds no sweep.
     """
 
-    def __init__(self, history: "xr.Dataset | None" = None) -> None:
-        history = recorded("kl-acceleration") if history is None else history
-        if history is None:
-            refuse("history", None, "a History: kl-acceleration is not recorded here")
+    def __init__(self, history: "xr.Dataset") -> None:
         self.sweep = find_sweep(history)
         super().__init__(**_scene(self.sweep))
 

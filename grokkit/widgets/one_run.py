@@ -111,16 +111,12 @@ class _Runs:
 
 # --- widget 3: the run at one epoch -------------------------------------------------------
 
-BOUNDS = {
-    "starvation_bound": ("bound (4)", None),
-    "starvation_bound_position": ("by position (34)", [8, 4]),
-    "starvation_bound_linear": ("linear form", [2, 3]),
-}
-"""The bounds of Lemma 5.1 that are drawn: their names and dashes."""
+BOUND = "starvation_bound"
+"""The bound of Lemma 5.1, (4), which is drawn beside the gradient where it was recorded."""
 
 
 class RunScrubber(SceneWidget):
-    """A run at any of its epochs: attention, accuracy, score gradient and its bounds.
+    """A run at any of its epochs: attention, accuracy, score gradient and its bound.
 
     Args:
         history: the runs; None for the recorded five of the classroom preset.
@@ -129,12 +125,12 @@ class RunScrubber(SceneWidget):
     def __init__(self, history: "xr.Dataset | None" = None) -> None:
         some = _Runs(history)
         self.history = some.history
-        bounded = "starvation_bound" in self.history
+        bounded = BOUND in self.history
         measured = "score_gradient_max" if "score_gradient_max" in self.history else ""
         measured = measured or "score_gradient"  # what a recording without bounds has instead
-        gradient = "score gradient {gradient}, its bounds not recorded"
+        gradient = "score gradient {gradient}, its bound not recorded"
         if bounded:
-            gradient = "largest score gradient {gradient}, where (4) allows {bound}"
+            gradient = "largest score gradient {gradient}, Lemma 5.1 allows {bound}"
         words = {
             "phase": some.now(
                 lambda one: (f"{p:.0f} ({PHASES[int(p)]})" for p in phase_labels(one).values)
@@ -146,7 +142,9 @@ class RunScrubber(SceneWidget):
             "which": some.words,
         }
         if bounded:
-            words["bound"] = some.form("starvation_bound", "{:,.3g}")
+            words["bound"] = some.now(
+                lambda one: (f"{b:,.0f}" if b >= 10 else f"{b:.2g}" for b in one[BOUND].values)
+            )
         super().__init__(
             controls=some.scrubber(),
             data={"epochs": some.epochs},
@@ -186,11 +184,8 @@ def _attention(some: _Runs) -> Scene:
 
 
 def _gradient(some: _Runs, measured: str) -> Scene:
-    bounds = {name: of for name, of in BOUNDS.items() if name in some.history}
-    lines = [
-        some.curve(name, label=label, dash=dash, width=1.2, color=INK)
-        for name, (label, dash) in bounds.items()
-    ]
+    bounds = [name for name in (BOUND,) if name in some.history]
+    lines = [some.curve(n, label="at most (Lemma 5.1)", width=1.2, color=INK) for n in bounds]
     look = {"color": LOOKS["gradient"].color, "width": 2.2, "label": "measured", "dash": None}
     values = some.curve(measured, **look)
 
@@ -199,9 +194,9 @@ def _gradient(some: _Runs, measured: str) -> Scene:
         every = every[np.isfinite(every) & (every > 0)]
         return numbers([0.7 * every.min(), 1.5 * every.max()])
 
-    up = axis("|∂L/∂l| (nats; log)", some.each(ends), scale="log")
+    up = axis("largest gradient of a score (log)", some.each(ends), scale="log")
     marks = [*lines, values, mark("cursor", x=at("epoch"))]
-    return panel("What pulls at attention", epochs_axis(some.ends), up, marks)
+    return panel("Gradient of the scores", epochs_axis(some.ends), up, marks)
 
 
 # --- widget 2: the plane of Theorem 4.3 ---------------------------------------------------

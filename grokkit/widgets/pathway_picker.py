@@ -8,7 +8,6 @@ from jaxtyping import Float
 
 from grokkit.diagnostics import grok_epoch, memorise_epoch
 from grokkit.errors import refuse
-from grokkit.experiments import recorded
 from grokkit.model.norm import PLACEMENTS, NormPlacement, Placement
 from grokkit.runtime.history import specs_of
 from grokkit.viz.curves import differing_settings
@@ -86,20 +85,16 @@ class PathwayPicker(SceneWidget):
     """The runs of one placement of the LayerNorm, before those of a network without.
 
     Args:
-        history: runs that differ in ``norm`` and their seed alone. None for the recorded
-            experiment ``ln-placement``.
+        history: runs that differ in ``norm`` and their seed alone.
 
     Attributes:
         history: the runs.
 
     Raises:
-        SettingError: the History holds no such runs, or there is no recording.
+        SettingError: the History holds no such runs.
     """
 
-    def __init__(self, history: "xr.Dataset | None" = None) -> None:
-        history = recorded("ln-placement") if history is None else history
-        if history is None:
-            refuse("history", None, "a History: ln-placement is not recorded here")
+    def __init__(self, history: "xr.Dataset") -> None:
         self.history = history
         every = find_placements(history)
         super().__init__(**_scene(history, every))
@@ -126,7 +121,7 @@ def _scene(history: "xr.Dataset", every: "dict[NormPlacement, np.ndarray]") -> S
         if bare is None:
             return []
         alone = Bundle(history, [every[bare]], most=60).lines(
-            values, "placement", {"color": GREY, "width": 1.4, "label": "test, no norm"}
+            values, "placement", {"color": GREY, "width": 1.4, "label": "test, without LayerNorm"}
         )
         return [by("placement", (None if name == bare else one for name in names)) for one in alone]
 

@@ -1,20 +1,17 @@
 """Widget 1: put mass on positions, and see two sequences be pooled together or apart."""
 
-from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float
 
 from grokkit import theory
-from grokkit.errors import check_int, refuse
 from grokkit.viz.scene import Scene, axis, mark, menu, numbers, slider, still
 from grokkit.viz.style import GREY, INK, LOOKS, Picture
 from grokkit.widgets.base import SceneWidget
 
 GREEN = LOOKS["structure"].color
-LEAST, MOST, STEP = 0.05, 1.0, 0.05
+LEAST, MOST, STEP, BEGIN = 0.05, 1.0, 0.05, 0.2
 
 # The weights of x, and that of the other token in x'.
 EXAMPLES: dict[str, tuple[tuple[float, ...], float]] = {
@@ -25,91 +22,58 @@ EXAMPLES: dict[str, tuple[tuple[float, ...], float]] = {
 }
 
 
-def _values() -> Float[np.ndarray, "pos embed"]:
-    return np.array([[-1.6, 1.1], [-0.9, -1.2], [1.5, 0.9], [0.6, -1.3], [1.9, -0.4]])
+# The example: values are points of a plane, so that they can be drawn; x and x' differ at the first
+# of five tokens such as "17 A 5 C =".
+VALUES: Float[np.ndarray, "pos embed"] = np.array(
+    [[-1.6, 1.1], [-0.9, -1.2], [1.5, 0.9], [0.6, -1.3], [1.9, -0.4]]
+)
+OTHER_VALUE: Float[np.ndarray, " embed"] = np.array([-0.4, 0.55])
+INFORMATIVE: Bool[np.ndarray, " pos"] = np.array([True, False, True, False, False])
+POSITION = 0
+GAMMA = 0.15
+"""The threshold of B_gamma, c_margin / (L_f Delta_emb)."""
 
 
-@dataclass(frozen=True, eq=False)
-class Routing:
-    """Sequences x and x' that differ in one token, as Appendix A.3 has them.
+def routing(weights: Float[np.ndarray, " pos"], other_weight: float) -> dict[str, Any]:
+    """What two sequences x and x' that differ in one token are pooled to (Appendix A.3).
 
-    Scores are local, so the two share every weight but one. The defaults are five tokens
-    such as "17 A 5 C =", of which the first is exchanged; values are points of a plane,
-    so that they can be drawn. Nothing is drawn here: the browser computes the same.
+    Scores are local, so the two share every weight but one. Nothing is drawn here: the browser
+    computes the same.
 
-    Attributes:
+    Args:
         weights: exp(l_j) of every position of x: attention is this, normalised.
         other_weight: exp(l_i) of the other token, in x'.
-        values: v_j of x.
-        other_value: v'_i.
-        informative: true on I*.
-        position: i, the position at which x and x' differ; one of I*.
-        gamma: the threshold of B_gamma, c_margin / (L_f Delta_emb).
 
-    Raises:
-        SettingError: a weight is not above 0, or i is not informative.
+    Returns:
+        All that the panels show, by the names that scene.js gives it. ``alpha`` and ``beta``, the
+        attention of x and x'; ``m``, what the rest of either is pooled to (13); ``h`` and ``h2``;
+        ``distance`` between these by the closed form (14), and ``upper``, its bound (16);
+        ``spread``, Delta_emb for every attention, as m can be no further off than the furthest
+        v_j; whether B_gamma holds.
     """
-
-    weights: Float[np.ndarray, " pos"] = field(default_factory=lambda: np.full(5, 0.2))
-    other_weight: float = 0.2
-    values: Float[np.ndarray, "pos embed"] = field(default_factory=_values)
-    other_value: Float[np.ndarray, " embed"] = field(default_factory=lambda: np.array([-0.4, 0.55]))
-    informative: Bool[np.ndarray, " pos"] = field(
-        default_factory=lambda: np.array([True, False, True, False, False])
-    )
-    position: int = 0
-    gamma: float = 0.15
-
-    def __post_init__(self) -> None:
-        for weight in [*self.weights, self.other_weight]:
-            if not 0 < weight < np.inf:
-                refuse("weights", float(weight), "finite numbers above 0, as exp(score) is")
-        check_int("position", self.position, 0, len(self.weights) - 1)
-        if not self.informative[self.position]:
-            allowed = ", ".join(map(str, np.flatnonzero(self.informative)))
-            refuse("position", self.position, f"an informative position: {allowed}")
-
-    @cached_property
-    def outputs(self) -> dict[str, Any]:
-        """All that the panels show, by the names that scene.js gives it.
-
-        ``alpha`` and ``beta``, the attention of x and x'; ``m``, what the rest of either is
-        pooled to (13); ``h`` and ``h2``; ``distance`` between these by the closed form (14),
-        with its bounds ``lower`` (18), 0 where it says nothing, and ``upper`` (16);
-        ``spread``, Delta_emb for every attention, as m can be no further off than the
-        furthest v_j; ``needed`` = gamma Delta_emb, what the MLP needs (Theorem 4.3);
-        ``kl`` and ``kl2`` to the oracle, in nats; whether B_gamma holds.
-        """
-        i, other, theirs = self.position, self.weights.copy(), self.values.copy()
-        other[i], theirs[i] = self.other_weight, self.other_value
-        attention = theory.softmax(np.log(np.stack([self.weights, other])))
-        m = theory.rest_centroid(attention[0], self.values, i)
-        h, h2 = theory.pooled(attention, np.stack([self.values, theirs]))
-        a, b = (float(mass) for mass in attention[:, i])
-        pair = self.values[i], self.other_value
-        spread = theory.value_spread(np.stack(pair), np.delete(self.values, i, axis=0))
-        separation = float(np.linalg.norm(pair[0] - pair[1]))
-        lower = max(float(theory.gap_lower_bound(a, b, separation, spread)), 0.0)
-        upper = float(theory.gap_upper_bound(a, b, spread))
-        distance = float(np.linalg.norm(theory.pooled_difference(a, b, *pair, m)))
-        kl, kl2 = theory.kl_divergence(theory.oracle_attention(self.informative), attention)
-        needed = self.gamma * spread
-        holds = theory.structural_condition(attention, self.informative, self.gamma)
-        in_x, in_other = ("holds" if one else "is broken" for one in holds)
-        found = {"alpha": attention[0], "beta": attention[1], "h": h, "h2": h2, "m": m}
-        for name, values in (("h", [h, h2]), ("m", [m]), ("way_", [m, pair[0]]),
-                             ("way2_", [m, pair[1]])):  # fmt: skip
-            found |= {f"{name}{along}": np.array(values)[:, j] for j, along in enumerate("xy")}
-        found |= {"bars": np.array([lower, distance, min(upper, spread)])}
-        return {
-            **{name: values.tolist() for name, values in found.items()},
-            **{f"share{j}": float(mass) for j, mass in enumerate(attention[0])},
-            "share_other": b, "distance": distance, "lower": lower, "upper": upper,
-            "needed": needed, "spread": spread, "kl": float(kl), "kl2": float(kl2),
-            "verdict": "Far enough apart" if distance >= needed else "Too close together",
-            "at_least": f"{lower:.2f}" if lower else "0, says nothing",
-            "in_x": in_x, "in_other": in_other,
-        }  # fmt: skip
+    i, other, theirs = POSITION, weights.copy(), VALUES.copy()
+    other[i], theirs[i] = other_weight, OTHER_VALUE
+    attention = theory.softmax(np.log(np.stack([weights, other])))
+    m = theory.rest_centroid(attention[0], VALUES, i)
+    h, h2 = theory.pooled(attention, np.stack([VALUES, theirs]))
+    a, b = (float(mass) for mass in attention[:, i])
+    pair = VALUES[i], OTHER_VALUE
+    spread = theory.value_spread(np.stack(pair), np.delete(VALUES, i, axis=0))
+    upper = float(theory.gap_upper_bound(a, b, spread))
+    distance = float(np.linalg.norm(theory.pooled_difference(a, b, *pair, m)))
+    holds = theory.structural_condition(attention, INFORMATIVE, GAMMA)
+    in_x, in_other = ("holds" if one else "is broken" for one in holds)
+    found = {"alpha": attention[0], "beta": attention[1], "h": h, "h2": h2, "m": m}
+    for name, values in (("h", [h, h2]), ("m", [m]), ("way_", [m, pair[0]]),
+                         ("way2_", [m, pair[1]])):  # fmt: skip
+        found |= {f"{name}{along}": np.array(values)[:, j] for j, along in enumerate("xy")}
+    found |= {"bars": np.array([distance, min(upper, spread)])}
+    return {
+        **{name: values.tolist() for name, values in found.items()},
+        **{f"share{j}": float(mass) for j, mass in enumerate(attention[0])},
+        "share_other": b, "distance": distance, "upper": upper, "spread": spread,
+        "in_x": in_x, "in_other": in_other,
+    }  # fmt: skip
 
 
 class RoutingPlayground(SceneWidget):
@@ -118,83 +82,69 @@ class RoutingPlayground(SceneWidget):
     The sliders are exp(score) of every position, shared by the two sequences but for the one
     token in which they differ; attention is these weights, each divided by their sum, which
     is shown beside each.
-
-    Args:
-        routing: where to begin: the values, the informative positions and gamma are its
-            own, the weights become sliders; None for a made example of five tokens.
     """
 
-    def __init__(self, routing: Routing | None = None) -> None:
-        self._start = routing or Routing()
-        super().__init__(**_scene(self._start, examples=routing is None))
+    def __init__(self) -> None:
+        super().__init__(**_scene())
 
     @property
-    def routing(self) -> Routing:
-        """The two sequences as the sliders have them."""
-        start, read = self._start, self.read
-        weights = np.array([read.value(f"w{j}") for j in range(len(start.weights))], dtype=float)
-        more = {name: getattr(start, name) for name in
-                ("values", "other_value", "informative", "position", "gamma")}  # fmt: skip
-        return Routing(weights=weights, other_weight=float(read.value("other")), **more)
+    def outputs(self) -> dict[str, Any]:
+        """What :func:`routing` says of the sliders as they are."""
+        weights = np.array([self.read.value(f"w{j}") for j in range(len(VALUES))], dtype=float)
+        return routing(weights, float(self.read.value("other")))
 
     def picture(self) -> Picture:
         """The still: the scene in the present state, drawn by matplotlib."""
-        return still(self.scene, self.state, self.routing.outputs)
+        return still(self.scene, self.state, self.outputs)
 
 
-def _scene(start: Routing, examples: bool) -> Scene:
-    i, last = start.position, len(start.weights) - 1
-    names = [f"position {j}" for j in range(last)] + ["position ="]
-    names[i] += ", token of x"
-    sliders = [
-        _weight(f"w{j}", name, float(weight), f"share{j}")
-        for j, (name, weight) in enumerate(zip(names, start.weights, strict=True))
+def _scene() -> Scene:
+    names = [f"position {j}" for j in range(len(VALUES) - 1)] + ["position ="]
+    names[POSITION] += ", token of x"
+    sliders = [_weight(f"w{j}", name, f"share{j}") for j, name in enumerate(names)]
+    other = _weight("other", f"position {POSITION}, token of x′", "share_other")
+    sliders.insert(POSITION + 1, other)
+    places = [
+        {f"w{j}": other["values"].index(w) for j, w in enumerate(weights)}
+        | {"other": other["values"].index(last)}
+        for weights, last in EXAMPLES.values()
     ]
-    other = f"position {i}, token of x′"
-    sliders.insert(i + 1, _weight("other", other, start.other_weight, "share_other"))
-    controls = [*sliders]
-    if examples:
-        places = [
-            {f"w{j}": sliders[0]["values"].index(w) for j, w in enumerate(weights)}
-            | {"other": sliders[0]["values"].index(other)}
-            for weights, other in EXAMPLES.values()
-        ]
-        choose = menu("examples", "examples", ["choose …", *EXAMPLES], sets=[{}, *places])
-        controls = [choose, *controls]
     return {
-        "controls": controls,
+        "controls": [
+            menu("examples", "examples", ["choose …", *EXAMPLES], sets=[{}, *places]),
+            *sliders,
+        ],
         "compute": "routing",
         "data": {
-            "values": start.values.tolist(),
-            "other_value": start.other_value.tolist(),
-            "informative": start.informative.tolist(),
-            "position": i,
-            "gamma": start.gamma,
+            "values": VALUES.tolist(),
+            "other_value": OTHER_VALUE.tolist(),
+            "informative": INFORMATIVE.tolist(),
+            "position": POSITION,
+            "gamma": GAMMA,
         },
-        "headline": "{verdict}: ‖h − h′‖ is {distance}, and the MLP needs {needed}",
-        "below": f"Bᵧ, a mass of γ = {start.gamma:g} or more on every informative position, "
+        "headline": "h and h′ are {distance} apart; (16) allows {upper}",
+        "below": f"Bᵧ, a share of γ = {GAMMA:g} or more for every informative position, "
         "{in_x} in x and {in_other} in x′. α: a weight divided by the sum of the weights",
-        "rows": [[_plane(start), _attention(start), _bounds(start)]],
+        "rows": [[_plane(), _attention(), _bounds()]],
     }
 
 
-def _weight(name: str, label: str, value: float, share: str) -> Scene:
-    steps = [numbers(step) for step in np.arange(LEAST, MOST + STEP / 2, STEP)]
-    values = sorted({*steps, value})
+def _weight(name: str, label: str, share: str) -> Scene:
+    values = [numbers(step) for step in np.arange(LEAST, MOST + STEP / 2, STEP)]
     labels = [f"{one:.2f}" for one in values]
     readout = f"{{{name}}} → α {{{share}}}"
-    return slider(name, label, values, values.index(value), labels=labels, readout=readout)
+    return slider(name, label, values, values.index(BEGIN), labels=labels, readout=readout)
 
 
 def _out(name: str) -> dict[str, str]:
     return {"out": name}
 
 
-def _plane(start: Routing) -> Scene:
-    i, everything = start.position, np.vstack([start.values, start.other_value])
+def _plane() -> Scene:
+    i, everything = POSITION, np.vstack([VALUES, OTHER_VALUE])
     low, high = everything.min(axis=0) - 0.45, everything.max(axis=0) + 0.45
-    names = [*(f"v{_subscript(j)}" for j in range(len(start.values) - 1)), "v₌"]
-    (vx, vy), (ox, oy) = start.values.T.tolist(), start.other_value.tolist()
+    names = [*(f"v{_subscript(j)}" for j in range(len(VALUES) - 1)), "v₌"]
+    (vx, vy), (ox, oy) = VALUES.T.tolist(), OTHER_VALUE.tolist()
     dotted = {"color": GREY, "width": 1, "dash": [2, 3]}
     return {
         "title": f"Pooled: h is α{_subscript(i)} of the way from m to v{_subscript(i)}",
@@ -220,48 +170,46 @@ def _plane(start: Routing) -> Scene:
     }  # fmt: skip
 
 
-def _attention(start: Routing) -> Scene:
-    positions, on = np.arange(len(start.weights)), start.informative
+def _attention() -> Scene:
+    positions, on = np.arange(len(VALUES)), INFORMATIVE
     oracle = theory.oracle_attention(on)
     colors = [GREEN if one else GREY for one in on]
     ends = positions[on]
     return {
-        "title": "KL {kl} nats in x (filled), {kl2} in x′ (open)",
+        "title": "Attention in x (filled) and x′ (open)",
         "x": axis("position", -0.6, len(positions) - 0.4,
                   ticks=[[j, str(j)] for j in positions[:-1].tolist()]
                   + [[len(positions) - 1, "="]]),
         "y": axis("share of attention", 0, 1),
         "height": 290,
-        "says": "mass on the position that differs: {share_other} in x′",
+        "says": f"share of the position that differs: {{share{POSITION}}} in x, "
+        "{share_other} in x′",
         "marks": [
             mark("bars", x=(positions - 0.19).tolist(), y=_out("alpha"), width=0.34, color=colors),
             mark("bars", x=(positions + 0.19).tolist(), y=_out("beta"), width=0.34, color=colors,
                  fill="white"),
             mark("dash", x=ends.tolist(), y=numbers(oracle[on]), half=0.45, width=2.5, color=INK,
                  label="oracle"),
-            mark("dash", x=ends.tolist(), y=[start.gamma] * len(ends), half=0.45, dash=[4, 3],
+            mark("dash", x=ends.tolist(), y=[GAMMA] * len(ends), half=0.45, dash=[4, 3],
                  color=INK, label="γ"),
         ],
     }  # fmt: skip
 
 
-def _bounds(start: Routing) -> Scene:
-    spread = numbers(start.outputs["spread"])
-    names = ["at least (18)", "‖h − h′‖ (14)", "at most (16)"]
+def _bounds() -> Scene:
+    spread = numbers(routing(np.full(len(VALUES), BEGIN), BEGIN)["spread"])
+    names = ["distance of h and h′", "at most, by (16)"]
     return {
-        "title": "The distance and its bounds",
+        "title": "How far apart",
         "x": axis("distance", 0, spread),
-        "y": axis("", -0.6, 2.6, ticks=[]),
+        "y": axis("", -0.6, 1.6, ticks=[]),
         "height": 290,
-        "says": "at least {lower}, is {distance}, at most {upper}; needed {needed}",
+        "says": "is {distance}, at most {upper}",
         "marks": [
-            mark("bars", x=[0, 1, 2], y=_out("bars"), width=0.5, across=True,
-                 color=[GREY, GREEN, GREY]),
-            mark("rule", x=numbers(start.outputs["needed"]), dash=[5, 4], color=INK,
-                 label="needed: γ Δ"),
-            *(mark("words", x=0.02 * spread, y=row + 0.38, text=f"{name}: {{{value}}}",
+            mark("bars", x=[0, 1], y=_out("bars"), width=0.4, across=True, color=[GREEN, GREY]),
+            *(mark("words", x=0.02 * spread, y=row + 0.28, text=f"{name}: {{{value}}}",
                    anchor="start")
-              for row, (name, value) in enumerate(zip(names, ("at_least", "distance", "upper"),
+              for row, (name, value) in enumerate(zip(names, ("distance", "upper"),
                                                       strict=True))),
         ],
     }  # fmt: skip

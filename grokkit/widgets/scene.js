@@ -107,20 +107,14 @@ const COMPUTE = {
     const rest = values.filter((_, j) => j !== i), pair = [values[i], other_value];
     const spread = Math.max(...pair.flatMap(v => rest.map(r => gap(v, r))));
     const [a, b] = [alpha[i], beta[i]];
-    const lower = Math.max(0, Math.max(a, b) * gap(...pair) - Math.abs(a - b) * spread);
-    const upper = (a + b) * spread, k = informative.filter(Boolean).length;
-    const kl = parts => parts.reduce(
-      (sum, p, j) => sum + (informative[j] ? Math.log(1 / k / p) / k : 0), 0);
+    const upper = (a + b) * spread, distance = gap(h, h2);
     const holds = parts => parts.every((p, j) => !informative[j] || p >= gamma);
-    const distance = gap(h, h2), needed = gamma * spread;
-    return { alpha, beta, h, h2, m, distance, lower, upper, needed, spread,
-      kl: kl(alpha), kl2: kl(beta), at_least: lower ? lower.toFixed(2) : "0, says nothing",
-      verdict: distance >= needed ? "Far enough apart" : "Too close together",
+    return { alpha, beta, h, h2, m, distance, upper, spread,
       in_x: holds(alpha) ? "holds" : "is broken", in_other: holds(beta) ? "holds" : "is broken",
       hx: [h[0], h2[0]], hy: [h[1], h2[1]], mx: [m[0]], my: [m[1]],
       way_x: [m[0], values[i][0]], way_y: [m[1], values[i][1]],
       way2_x: [m[0], other_value[0]], way2_y: [m[1], other_value[1]],
-      bars: [lower, distance, Math.min(upper, spread)],
+      bars: [distance, Math.min(upper, spread)],
       ...Object.fromEntries(alpha.map((p, j) => [`share${j}`, p])), share_other: b };
   },
 };

@@ -80,7 +80,6 @@ def test_the_share_of_a_way_is_0_at_its_start_and_1_at_its_end():
     np.testing.assert_array_equal(
         Transition(8.0, 4.0).share(np.array([8, 6, 4, 10])), [0, 0.5, 1, -0.5]
     )
-    assert Transition(8.0, 4.0).mark(0.25) == 7
     assert np.isnan(Transition(1.0, 1.0).share(np.array([1.0, 2.0]))).all()
 
 

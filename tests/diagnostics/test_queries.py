@@ -77,4 +77,4 @@ def test_the_attention_gradient_of_many_queries_is_autograds():
     found = starvation.attention_gradient(forward, weights, slope)
     for name, gradient in zip(names, direct, strict=True):
         expected = gradient.flatten(1).norm(dim=1) / batch.examples
-        assert_close(getattr(found, name), expected)
+        assert_close(found[f"{name}_gradient"], expected)

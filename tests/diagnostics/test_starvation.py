@@ -12,6 +12,7 @@ from grokkit import core, theory
 from grokkit.diagnostics import lipschitz, score_gradients, starvation_exponent
 from grokkit.diagnostics.collapse import softmax_collapse
 from grokkit.diagnostics.starvation import (
+    BOUNDS,
     attention_gradient,
     embedding_norm,
     jacobian_norms,
@@ -80,8 +81,8 @@ def test_norms_are_those_of_autograds_gradients_of_the_cross_entropy_alone(task,
         tokens, targets = batch.tokens[run], batch.targets[run]
         loss = objective(seen_by(twin, tokens), targets)
         d_query, d_key = torch.autograd.grad(loss, (twin.W_Q, twin.W_K))
-        assert ours.W_Q[run].item() == pytest.approx(d_query.norm().item(), rel=1e-10)
-        assert ours.W_K[run].item() == pytest.approx(d_key.norm().item(), rel=1e-10)
+        assert ours["W_Q_gradient"][run].item() == pytest.approx(d_query.norm().item(), rel=1e-10)
+        assert ours["W_K_gradient"][run].item() == pytest.approx(d_key.norm().item(), rel=1e-10)
 
         per_head = (weights.unflatten(-1, (model.heads, -1)) for weights in (twin.W_Q, twin.W_K))
         products = torch.einsum("dhk,fhk->hdf", *per_head).detach().requires_grad_()
@@ -90,7 +91,9 @@ def test_norms_are_those_of_autograds_gradients_of_the_cross_entropy_alone(task,
             continue  # a sequence without a positive score: normalised ReLU is undefined there
         assert again.item() == pytest.approx(loss.item(), rel=1e-12)
         (d_products,) = torch.autograd.grad(again, products)
-        assert ours.W_QK[run].item() == pytest.approx(d_products.norm().item(), rel=1e-10)
+        assert ours["W_QK_gradient"][run].item() == pytest.approx(
+            d_products.norm().item(), rel=1e-10
+        )
 
 
 def test_the_score_gradient_norm_is_a_mean_over_examples():
@@ -205,13 +208,14 @@ def test_what_is_recorded_is_a_mean_of_largest_and_a_worst_ratio(task, name):
     miss = math.sqrt(2) * (1 - torch.exp(-loss))
     allowed = jacobian * lipschitz(forward.spec, weights)[:, None] * miss
     measured = gradient.abs().amax(dim=(2, 3))
-    torch.testing.assert_close(bounds.measured, measured.mean(dim=1))
-    torch.testing.assert_close(bounds.linear, allowed.mean(dim=1))
-    torch.testing.assert_close(bounds.worst_linear, (measured / allowed).amax(dim=1))
-    assert (bounds.measured < bounds.linear).all() and (bounds.linear < bounds.by_position).all()
-    assert (bounds.by_position < bounds.paper).all()
-    assert (bounds.worst_paper > 0).all() and (bounds.worst_paper < bounds.worst_linear).all()
-    assert (bounds.worst_linear <= 1).all()
+    largest, paper, by_position, linear, worst, worst_linear = (bounds[name] for name in BOUNDS)
+    torch.testing.assert_close(largest, measured.mean(dim=1))
+    torch.testing.assert_close(linear, allowed.mean(dim=1))
+    torch.testing.assert_close(worst_linear, (measured / allowed).amax(dim=1))
+    assert (largest < linear).all() and (linear < by_position).all()
+    assert (by_position < paper).all()
+    assert (worst > 0).all() and (worst < worst_linear).all()
+    assert (worst_linear <= 1).all()
 
 
 def test_value_matrix_norm_is_the_largest_operator_norm_of_a_head():
@@ -248,8 +252,8 @@ def test_a_float32_record_agrees_with_float64():
     again = Transformer(forward.spec, batch, small.layout.length)
     ours = starvation_bounds(again, small, *score_gradients(again, small))
     exact = starvation_bounds(forward, weights, *seen)
-    for name in ("measured", "paper", "by_position", "linear", "worst_linear"):
-        torch.testing.assert_close(getattr(ours, name), getattr(exact, name), rtol=1e-4, atol=0)
+    for name in BOUNDS:
+        torch.testing.assert_close(ours[name], exact[name], rtol=1e-4, atol=0)
 
 
 def test_a_gradient_of_another_shape_is_refused(monkeypatch):
@@ -270,14 +274,12 @@ def test_a_run_that_diverged_is_nan_and_the_others_are_as_without_it():
     for part in (loss, attention, gradient):
         part[1] = torch.nan
     broken = starvation_bounds(forward, weights, loss, attention, gradient)
-    for name in ("measured", "paper", "by_position", "linear", "worst_paper", "worst_linear"):
-        values = getattr(broken, name)
+    for name, values in broken.items():
         assert values.isnan().tolist() == [False, True, False], name
-        torch.testing.assert_close(values[::2], getattr(alone, name)[::2], rtol=0, atol=0)
-    again = score_variance(forward, weights)
-    for name in ("mean", "bound"):
-        assert getattr(again, name)[1].isnan().all()
-        torch.testing.assert_close(getattr(again, name)[::2], getattr(spread, name)[::2])
+        torch.testing.assert_close(values[::2], alone[name][::2], rtol=0, atol=0)
+    for name, values in score_variance(forward, weights).items():
+        assert values[1].isnan().all()
+        torch.testing.assert_close(values[::2], spread[name][::2])
     assert starvation_exponent(loss, gradient).isnan().tolist() == [False, True, False]
     lost = softmax_collapse(forward(weights).logits.detach(), forward.batch.targets, loss)
     assert lost.tolist() == [0, 0, 0]

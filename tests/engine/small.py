@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from grokkit.engine import RunSpec
+from grokkit.engine import RunSpec, Trainer
 from grokkit.tasks import ModularAddition
 
 SMALL = RunSpec(task=ModularAddition(p=5, train_fraction=0.5), epochs=20, record_every=5).with_(
@@ -27,3 +27,17 @@ def same(one: xr.Dataset, other: xr.Dataset) -> bool:
         and bits(one[name]) == bits(other[name])
         for name in one.data_vars
     )
+
+
+def plain_watched_and_resumed(spec: RunSpec, looks: str) -> tuple[Trainer, Trainer, Trainer]:
+    """A run without some instruments, the same with them, and that one resumed at epoch 5."""
+    plain, watched, resumed = (
+        Trainer([spec.with_(**{looks: False})]),
+        *(Trainer([spec]) for _ in "12"),
+    )
+    watched.advance(5)
+    facts, tensors = watched.state()
+    resumed.load_state(facts, {name: value.clone() for name, value in tensors.items()})
+    for trainer in (plain, watched, resumed):
+        trainer.advance()
+    return plain, watched, resumed

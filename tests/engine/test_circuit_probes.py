@@ -6,20 +6,13 @@ import torch
 from grokkit.engine import Trainer
 from grokkit.engine.circuit_probes import MEANING
 from grokkit.errors import SettingError
-from tests.engine.small import SMALL
+from tests.engine.small import SMALL, plain_watched_and_resumed
 
 SPEC = SMALL.with_(precision="float64", circuits=True)
 
 
 def test_they_begin_at_0_change_no_training_and_a_resumed_run_has_them_too():
-    watched, plain = Trainer([SPEC]), Trainer([SPEC.with_(circuits=False)])
-    plain.advance()
-    watched.advance(5)
-    facts, tensors = watched.state()
-    resumed = Trainer([SPEC])
-    resumed.load_state(facts, {name: value.clone() for name, value in tensors.items()})
-    watched.advance()
-    resumed.advance()
+    plain, watched, resumed = plain_watched_and_resumed(SPEC, "circuits")
     assert torch.equal(watched.weights.flat, plain.weights.flat)
     assert set(MEANING) <= set(watched.records.values)
     for name in MEANING:

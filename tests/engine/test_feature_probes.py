@@ -9,7 +9,7 @@ from grokkit.diagnostics import fourier_concentration
 from grokkit.diagnostics.features import effective_rank, feature_spectrum
 from grokkit.diagnostics.uniformity import logarithm_order, token_uniformity
 from grokkit.engine import RunSpec, Trainer
-from grokkit.engine.feature_probes import DIMS, MEANING, ORDERS, SETS
+from grokkit.engine.feature_probes import DIMS, LABELS, MEANING
 from grokkit.errors import SettingError
 from grokkit.model import Transformer
 from grokkit.runtime import load_history, save_history, thin, train
@@ -48,7 +48,7 @@ def test_the_last_record_is_that_of_the_final_weights(norm: str, layers: int):
     rank = effective_rank(feature_spectrum(seen.final))
     np.testing.assert_allclose(last.effective_rank.sel(feature_set="train"), rank, rtol=1e-5)
     table = weights["token_embedding"]
-    for name, order in zip(ORDERS, (torch.arange(7), logarithm_order(7)), strict=True):
+    for name, order in zip(LABELS["order"], (torch.arange(7), logarithm_order(7)), strict=True):
         best = token_uniformity(table, order).best
         np.testing.assert_allclose(last.best_med.sel(order=name), best, rtol=1e-5)
     np.testing.assert_allclose(
@@ -92,8 +92,8 @@ def test_asking_for_features_changes_no_other_number():
 
 def test_they_have_their_axes_their_meaning_and_survive_files(tmp_path):
     history = train([BLOCK, BLOCK.with_(seed=1, norm="M")], progress=False)
-    assert history.feature_set.values.tolist() == list(SETS)
-    assert history.order.values.tolist() == list(ORDERS)
+    assert history.feature_set.values.tolist() == LABELS["feature_set"]
+    assert history.order.values.tolist() == LABELS["order"]
     for name, axes in DIMS.items():
         assert history[name].dims == ("run", "epoch", *axes)
     for name, meaning in MEANING.items():

@@ -26,7 +26,6 @@ def test_an_epoch_is_one_pass_over_a_permutation_of_its_own():
     for epoch in range(3):
         rows = list(batches(epoch))
         assert [part.shape for part in rows] == [(2, 4), (2, 4), (2, 4), (2, 2)]
-        assert len(rows) == len(batches) == 4
         orders.append(torch.cat(rows, dim=1))
     assert all(order.sort(dim=1).values.equal(torch.arange(14).expand(2, 14)) for order in orders)
     rows = {tuple(row) for order in orders for row in order.tolist()}

@@ -1,15 +1,26 @@
 """The strength of a prior from epoch to epoch."""
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 import torch
 
-from grokkit.engine import RunSpec, Trainer
-from grokkit.engine.priors.base import ScheduledStrength
+from grokkit.engine import EntropyPrior, RunSpec, Trainer
+from grokkit.engine.priors import ScheduledPenalty
 from grokkit.runtime.checkpoint import load_checkpoint, save_checkpoint
 from tests.engine.small import SMALL
 
-CPU = torch.device("cpu")
 BASE = SMALL.with_(kl_strength=1.0, epochs=12, record_every=12)
+
+
+def penalty_of(schedule: Any, strengths: list[float], turns: list[int | None]) -> ScheduledPenalty:
+    priors = [
+        EntropyPrior(strength, schedule=schedule, schedule_epochs=turn)
+        for strength, turn in zip(strengths, turns, strict=True)
+    ]
+    specs = [SimpleNamespace(prior=prior) for prior in priors]
+    return ScheduledPenalty(specs, Trainer([SMALL]).train)
 
 
 @pytest.mark.parametrize(
@@ -23,14 +34,14 @@ BASE = SMALL.with_(kl_strength=1.0, epochs=12, record_every=12)
 )
 def test_the_strength_at_an_epoch(schedule, expected):
     turn = None if schedule == "constant" else 4
-    strength = ScheduledStrength(schedule, [2.0, 0.5, 0.0], [turn] * 3, CPU)
+    penalty = penalty_of(schedule, [2.0, 0.5, 0.0], [turn] * 3)
     for epoch, factor in expected.items():
-        assert strength(epoch).tolist() == [2.0 * factor, 0.5 * factor, 0.0]
+        assert penalty.strength(epoch).tolist() == [2.0 * factor, 0.5 * factor, 0.0]
 
 
 def test_every_run_has_a_turn_of_its_own():
-    strength = ScheduledStrength("annealed", [1.0, 1.0], [2, 10], CPU)
-    assert strength(1).tolist() == pytest.approx([0.5, 0.9])
+    penalty = penalty_of("annealed", [1.0, 1.0], [2, 10])
+    assert penalty.strength(1).tolist() == pytest.approx([0.5, 0.9])
 
 
 @pytest.mark.parametrize("path", ["analytic", "autograd"])

@@ -6,7 +6,7 @@ import torch
 from grokkit.engine.trainer import Trainer
 from grokkit.engine.update_probes import MEANING, PARTS
 from grokkit.model import of_kinds
-from tests.engine.small import SMALL
+from tests.engine.small import SMALL, plain_watched_and_resumed
 
 SPEC = SMALL.with_(precision="float64", updates=True, weight_decay=0.5)
 
@@ -48,14 +48,7 @@ def test_the_pulls_together_are_the_whole_gradient():
 
 
 def test_they_change_no_training_and_a_resumed_run_has_them_too():
-    watched, plain = Trainer([SPEC]), Trainer([SPEC.with_(updates=False)])
-    plain.advance()
-    watched.advance(5)
-    facts, tensors = watched.state()
-    resumed = Trainer([SPEC])
-    resumed.load_state(facts, {name: value.clone() for name, value in tensors.items()})
-    watched.advance()
-    resumed.advance()
+    plain, watched, resumed = plain_watched_and_resumed(SPEC, "updates")
     assert torch.equal(watched.weights.flat, plain.weights.flat)
     for name, values in watched.records.values.items():
         again = torch.stack(resumed.records.values[name])

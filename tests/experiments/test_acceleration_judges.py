@@ -69,7 +69,7 @@ def test_there_is_no_plateau_within_twice_the_epochs_of_memorising(
     (arm,) = grokking(["KL 3"], [grokked]).values()
     known = [float(now >= memorised) for now in EPOCHS]
     runs = drawn({"KL 3": {"train_accuracy": known, **arm}})
-    assert outcomes(acceleration.no_floor(runs)) == [gone]
+    assert judged(acceleration.ROW, "no-plateau", runs) == [gone]
 
 
 T = EPOCHS[1:] / 100
@@ -129,4 +129,4 @@ def test_attention_takes_five_to_twenty_times_as_long_at_a_tenth_of_beta(
         return {"kl": [0.09 if now >= epoch else 0.1 for now in epochs]}  # below, not at
 
     arms = {"KL 0.01": small(weak), "KL 0.1": small(strong), "KL 1": small(NEVER)}
-    assert outcomes(acceleration.attention_time(drawn(arms, epochs=epochs)))[0] is tenfold
+    assert judged(acceleration.ROW, "attention-time", drawn(arms, epochs=epochs))[0] is tenfold

@@ -124,7 +124,7 @@ def test_a_value_at_an_epoch_that_never_came_is_undefined(history: xr.Dataset):
 
 NEVER = (
     never_groks("decay 0"),
-    ends_below("decay 0", "test_accuracy", 0.9),
+    ends_below("decay 0", variable="test_accuracy", limit=0.9),
     groks("decay 0"),
 )
 """Judges that count what a run has not reached."""

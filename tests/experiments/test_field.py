@@ -3,10 +3,13 @@
 import numpy as np
 import pytest
 
-from grokkit.experiments import SIZES, field
+from grokkit.engine import Trainer
+from grokkit.engine.files import locate
+from grokkit.engine.ticket import load_ticket
+from grokkit.experiments import SIZES, field, ungrokking
 from tests.experiments.drawn import drawn, judged
 
-ROWS = (field.CIRCUITS, field.KERNEL, field.NORM, field.DATA)
+ROWS = (field.CIRCUITS, field.KERNEL, field.NORM, field.DATA, ungrokking.ROW)
 NEVER = {"test_accuracy": [0.0] * 5}
 TURN = [0.0, 0.1, 0.2, 0.4, 0.5]
 """From 0.1 at memorising to 0.5: half-way, 0.3, is passed at 300."""
@@ -70,6 +73,24 @@ def test_the_wait_falls_faster_than_the_data_grow(more, holds):
     waits = [1.0 if epoch >= more else 0.0 for epoch in (0, 100, 200, 300, 400)]
     runs = drawn({"baseline": {}, "pairs 0.9": {"test_accuracy": waits}})
     assert judged(field.DATA, "wait", runs) == [holds]
+
+
+@pytest.mark.parametrize(("end", "holds"), [(0.5, True), (0.9, False)])
+def test_a_network_has_forgotten_that_began_right_and_ends_wrong(end, holds):
+    ends = {ungrokking.LESS: end, ungrokking.SAME: 1.0}
+    runs = drawn({name: {"test_accuracy": [1.0] * 4 + [last]} for name, last in ends.items()})
+    assert judged(ungrokking.ROW, "forgets", runs) == [True, holds, True]
+
+
+def test_a_run_of_ungrokking_begins_with_the_weights_of_the_grokked_network():
+    for name, spec in ungrokking.setup("classroom").items():
+        if spec.controls.ticket is None:
+            assert name == ungrokking.NEW
+            continue
+        ticket, trainer = load_ticket(locate(spec.controls.ticket)), Trainer([spec])
+        assert ticket.initial is not None and not ticket.kept and spec.stop_after is None
+        for array, value in ticket.initial.items():
+            assert trainer.weights[array][0].equal(value), array
 
 
 @pytest.mark.parametrize("size", SIZES)

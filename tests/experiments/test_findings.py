@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_it_is_one_page_of_claims_and_pictures_that_there_are():
-    claims = {claim.id for row in ROWS.values() for claim in row.claims + row.paper_claims}
+    claims = {claim.id for row in ROWS.values() for claim in row.claims_at("paper")}
     assert 1 <= len(FINDINGS) <= MOST
     for one in FINDINGS:
         assert set(one.rests_on) <= claims and one.rests_on and one.effects

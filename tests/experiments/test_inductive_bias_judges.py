@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from grokkit.experiments import compressibility, holes, inductive_bias
+from grokkit.experiments import compressibility, inductive_bias, uniformity
 from tests.experiments.drawn import EPOCHS, drawn, outcomes
 
 GROKS_AT = {
@@ -85,15 +85,15 @@ def hole(end: float, mirrored: float = 1.0, others: float = 1.0) -> dict[str, li
 
 def test_a_hole_is_judged_by_its_last_record():
     runs = drawn({"small square": hole(0.4), "large square": hole(0.3)})
-    assert outcomes(holes.larger_is_worse("square")(runs)) == [True]
+    assert outcomes(uniformity.larger_is_worse("square")(runs)) == [True]
     runs = drawn({"small square": hole(0.4), "large square": hole(0.38)})
-    assert outcomes(holes.larger_is_worse("square")(runs)) == [False]
+    assert outcomes(uniformity.larger_is_worse("square")(runs)) == [False]
 
 
 @pytest.mark.parametrize(("strip", "square", "worse"), [(0.1, 0.5, True), (0.5, 0.1, False)])
 def test_strips_are_worse_where_the_large_one_is(strip: float, square: float, worse: bool):
     runs = drawn({"large strip": hole(strip), "large square": hole(square)})
-    assert outcomes(holes.strips_are_worse(runs)) == [worse]
+    assert outcomes(uniformity.strips_are_worse(runs)) == [worse]
 
 
 @pytest.mark.parametrize(("others", "by_mirrors"), [(0.5, True), (0.95, False), (1.0, False)])
@@ -101,4 +101,4 @@ def test_a_strip_is_right_by_mirror_images_where_the_others_are_not(
     others: float, by_mirrors: bool
 ):
     runs = drawn({"small strip": hole(0.9, mirrored=1.0, others=others)})
-    assert outcomes(holes.by_mirrors(runs)) == [by_mirrors]
+    assert outcomes(uniformity.by_mirrors(runs)) == [by_mirrors]

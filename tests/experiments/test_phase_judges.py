@@ -52,7 +52,7 @@ def test_a_gradient_spikes_early_and_collapses_while_the_loss_is_near_nought(
 ):
     # Half of the unseen are right at 300, where the plateau ends.
     arm = {f"W_{one}_gradient": gradient for one in ("Q", "K", "QK")}
-    said = four_phases.spike_and_collapse(drawn({"decay 1": FOUND | arm | curves}))
+    said = four_phases.spike_and_collapse(*arm)(drawn({"decay 1": FOUND | arm | curves}))
     assert outcomes(said) == [holds] * 3
 
 
@@ -211,7 +211,7 @@ FLAT: dict[str, Curve] = {
 @pytest.mark.parametrize(
     "judge",
     [
-        four_phases.spike_and_collapse,
+        four_phases.spike_and_collapse("W_Q_gradient"),
         four_phases.loss_rises,
         four_phases.smoothing,
         assumptions.norm_falls("decay 1"),

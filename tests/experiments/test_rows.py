@@ -15,12 +15,12 @@ from grokkit.experiments import (
     name_at,
     recorded,
     row,
-    theory_inputs,
+    theory,
 )
 from grokkit.runtime import any_specs_of
 from tests.experiments.tiny import SEEDS, history_of, tiny, understood
 
-CLAIMS = [claim for one in ROWS.values() for claim in one.claims + one.paper_claims]
+CLAIMS = [claim for one in ROWS.values() for claim in one.claims_at("paper")]
 TRAINED = [name for name in ROWS if ROWS[name].arms()]
 
 
@@ -29,7 +29,7 @@ def test_a_claim_has_a_name_of_its_own_under_that_of_its_row():
     assert len(set(ids)) == len(ids)
     for name, one in ROWS.items():
         assert one.name == name
-        assert all(claim.id.startswith(f"{name}/") for claim in one.claims + one.paper_claims)
+        assert all(claim.id.startswith(f"{name}/") for claim in one.claims_at("paper"))
 
 
 def test_every_row_claims_something_and_says_who_does():
@@ -64,8 +64,8 @@ def test_both_sizes_have_the_arms_that_the_claims_ask_for(name: str):
 
 def test_every_statement_of_the_theory_can_be_judged(monkeypatch: pytest.MonkeyPatch):
     """On two random inputs a seed instead of hundreds; `grokkit claims theory` takes them all."""
-    draws = theory_inputs.draws
-    monkeypatch.setattr(theory_inputs, "draws", lambda seed, count: draws(seed, 2))
+    draws = theory.draws
+    monkeypatch.setattr(theory, "draws", lambda seed, count: draws(seed, 2))
     for result in ROWS["theory"].judge(None):
         assert result.verdict in set(VERDICTS) - {"not run at this size"}, result.claim.id
         check(result)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from grokkit.experiments import Claim, Times, lr_and_decay, readout_scale, resnet_grokking
+from grokkit.experiments import Claim, Times, inductive_bias, resnet_grokking
 from grokkit.experiments.judges import (
     Judge,
     ends_below,
@@ -18,7 +18,7 @@ from grokkit.experiments.judges import (
     one_norm,
     sooner,
 )
-from tests.experiments.drawn import EPOCHS, drawn, outcomes
+from tests.experiments.drawn import EPOCHS, drawn, judged, outcomes
 
 NEVER = 999
 NAN = np.nan
@@ -127,7 +127,7 @@ def test_what_ends_below_a_limit_is_judged_by_the_end_of_a_whole_run(
     values: list[float], cut: int, below: bool | None
 ):
     runs = drawn({"it": {"mass": values, "test_accuracy": [0.0] * 5}}, cut={"it": cut})
-    assert outcomes(ends_below("it", "mass", 0.1)(runs)) == [below]
+    assert outcomes(ends_below("it", variable="mass", limit=0.1)(runs)) == [below]
 
 
 def test_a_claim_of_several_parts_has_those_of_all_its_judges():
@@ -206,8 +206,8 @@ DECAYS, SCALES = ("decay 0.5", "decay 1", "decay 1.5"), ("a 0.5", "a 1", "a 1.5"
     ("judge", "names", "rising", "falling"),
     [
         (falls_with("decay", dict(zip(DECAYS, (0.5, 1.0, 1.5), strict=True))), DECAYS, False, True),
-        (readout_scale.orders("", -1), SCALES, False, True),
-        (readout_scale.orders(RATE, +1), (f"a 0.5{RATE}", "a 1", f"a 1.5{RATE}"), True, False),
+        (inductive_bias.orders("", -1), SCALES, False, True),
+        (inductive_bias.orders(RATE, +1), (f"a 0.5{RATE}", "a 1", f"a 1.5{RATE}"), True, False),
     ],
     ids=["decay", "a alone", "a with its rate"],
 )
@@ -240,7 +240,7 @@ def test_a_tenfold_rate_is_within_a_factor_of_two_either_way(
     fast: int, base: int, within: bool | None
 ):
     runs = drawn(grokking(**{"rate x10, decay / 10": fast, "decay 1": base}))
-    assert outcomes(lr_and_decay.product_decides(runs)) == [within]
+    assert judged(inductive_bias.PACE, "product", runs) == [within]
 
 
 # --- memorised before ---------------------------------------------------------------------

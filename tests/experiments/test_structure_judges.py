@@ -160,8 +160,8 @@ def test_what_is_left_at_the_longest_is_a_share_of_what_there_is(
 ):
     arm = {"extra_accuracy": longer(end), "test_accuracy": [0.0, 0.0, 0.0, 0.0, test_accuracy]}
     loses = None if keeps is None else not keeps
-    assert outcomes(routing.keeps("it", 0.8)(drawn({"it": arm}))) == [keeps]
-    assert outcomes(routing.keeps("it", 0.8, holds=False)(drawn({"it": arm}))) == [loses]
+    assert outcomes(routing.keeps("it", share=0.8)(drawn({"it": arm}))) == [keeps]
+    assert outcomes(routing.keeps("it", share=0.8, holds=False)(drawn({"it": arm}))) == [loses]
 
 
 @pytest.mark.parametrize(

@@ -21,14 +21,14 @@ from tests.experiments.drawn import drawn, outcomes
 def test_what_falls_is_half_way_down_before_half_of_the_pairs_are_right(
     med: list[float], falls: bool
 ):
-    assert outcomes(falls_before("it", "med")(drawn({"it": {"med": med}}))) == [falls]
+    assert outcomes(falls_before("it", variable="med")(drawn({"it": {"med": med}}))) == [falls]
 
 
 @pytest.mark.parametrize(("last", "below"), [(0.7, True), (0.9, False), (0.95, False)])
 def test_even_is_what_ends_below_the_least_of_the_shuffled_orders(last: float, below: bool):
     best = [1.0, 0.2, 0.2, 0.2, last]  # only the end counts
     runs = drawn({"it": {"best_med": best, "best_med_null": [0.9] * 5}})
-    assert outcomes(below_null("it", "natural")(runs)) == [below]
+    assert outcomes(below_null("it", order="natural")(runs)) == [below]
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_the_least_or_the_last_of_a_run_that_was_cut_short_is_not_known():
         "effective_rank": [9.0, 8.0, 5.0, 5.0, 5.0],
     }
     whole, cut = drawn({"it": curves}), drawn({"it": curves}, cut={"it": 300})
-    judges = (falls_before("it", "med"), below_null("it", "natural"), drops("it"))
+    judges = (falls_before("it", variable="med"), below_null("it", order="natural"), drops("it"))
     assert [outcomes(judge(whole)) for judge in judges] == [[True], [True], [False]]
     assert [outcomes(judge(cut)) for judge in judges] == [[None]] * 3
     assert compressibility.arrives(whole, "it", "effective_rank").values == [200]
@@ -78,4 +78,5 @@ def test_the_least_or_the_last_of_a_run_that_was_cut_short_is_not_known():
 
 
 def test_a_curve_of_nothing_is_neither_down_nor_up():
-    assert outcomes(falls_before("it", "med")(drawn({"it": {"med": [np.nan] * 5}}))) == [None]
+    nothing = drawn({"it": {"med": [np.nan] * 5}})
+    assert outcomes(falls_before("it", variable="med")(nothing)) == [None]

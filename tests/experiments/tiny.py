@@ -16,7 +16,7 @@ from grokkit.images import ImageSpec
 from grokkit.operators import ContestSpec
 from grokkit.runtime import load_history, run, save_history
 from grokkit.runtime.collector import Collector
-from grokkit.runtime.executors import InProcess
+from grokkit.runtime.executors import in_this_process
 from grokkit.runtime.jobs import Job
 from grokkit.tickets import Pruning, draw, prune, save_ticket, shuffled
 from tests.conftest import SHARED
@@ -110,7 +110,7 @@ def trained_together(specs: list[Spec]) -> xr.Dataset:
     for group in together:
         jobs.append(Job(tuple(group), sum(len(job.specs) for job in jobs)))
     with Collector(jobs, progress=False) as collector:
-        InProcess().run(jobs, collector)
+        in_this_process(jobs, collector)
     return collector.result(False)
 
 

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 import xarray as xr
@@ -18,7 +19,8 @@ from grokkit.engine.priors import priors
 from grokkit.errors import SettingError
 from grokkit.runtime import RunsFailed, run, train
 from grokkit.runtime import executors as module
-from grokkit.runtime.executors import InProcess, Workers, cores
+from grokkit.runtime.collector import Collector
+from grokkit.runtime.executors import cores, in_this_process, in_workers
 from grokkit.runtime.jobs import Job, reason
 from grokkit.runtime.kinds import why_not_remote
 from grokkit.runtime.run import choose_executor, plan
@@ -33,10 +35,11 @@ def jobs(*specs: RunSpec) -> list[Job]:
     return plan(specs)
 
 
-class Notes:
-    """A watch that remembers; ``on_progress`` is called with each job that reports."""
+class Notes(Collector):
+    """A collector that remembers; ``on_progress`` is called with each job that reports."""
 
     def __init__(self, on_progress: Callable[[Job], None] = lambda job: None) -> None:
+        super().__init__([], progress=False)
         self.on_progress = on_progress
         self.histories: dict[int, xr.Dataset] = {}
         self.failures: dict[int, str] = {}
@@ -89,8 +92,8 @@ def test_a_group_of_several_runs_is_one_job(crew: list):
     group = Job((SMALL, SMALL.with_(seed=1)), first=4)
     assert group.name == "runs 4-5" and group.epochs == 40
     here, there = Notes(), Notes()
-    InProcess().run([group], here)
-    Workers(1).run([group], there)
+    in_this_process([group], here)
+    in_workers([group], there, 1)
     assert same(here.histories[4], there.histories[4])
 
 
@@ -102,7 +105,7 @@ def test_a_killed_worker_costs_its_own_run_only(crew: list):
 
     notes = Notes(kill)
     specs = [FOREVER, *(SMALL.with_(seed=seed) for seed in range(1, 5))]
-    assert Workers(2).run(jobs(*specs), notes) is False
+    assert in_workers(jobs(*specs), notes, 2) is False
     assert sorted(notes.histories) == [1, 2, 3, 4]
     assert "killed by signal 9" in notes.failures[0]
     assert len(crew) <= 3
@@ -182,7 +185,7 @@ def test_a_stopped_kernel_keeps_finished_and_unfinished_runs(crew: list):
             signal.raise_signal(signal.SIGINT)
 
     notes = Notes(stop)
-    assert Workers(1).run(jobs(SMALL, SMALL.with_(seed=1), FOREVER, SMALL), notes) is True
+    assert in_workers(jobs(SMALL, SMALL.with_(seed=1), FOREVER, SMALL), notes, 1) is True
     assert sorted(notes.histories) == [0, 1, 2]
     assert not notes.failures
     reference = train(FOREVER.with_(epochs=1, record_every=5)).isel(epoch=[0])
@@ -195,7 +198,7 @@ def test_a_second_ctrl_c_does_not_wait(crew: list):
         signal.raise_signal(signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt):
-        Workers(1).run(jobs(FOREVER), Notes(stop))
+        in_workers(jobs(FOREVER), Notes(stop), 1)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
@@ -205,7 +208,7 @@ def test_in_this_process_an_interrupt_waits_for_the_end_of_an_epoch():
             signal.raise_signal(signal.SIGINT)
 
     notes = Notes(stop)
-    assert InProcess().run(jobs(SMALL, FOREVER, SMALL), notes) is True
+    assert in_this_process(jobs(SMALL, FOREVER, SMALL), notes) is True
     assert sorted(notes.histories) == [0, 1]
     with interrupts_counted() as seen:
         signal.raise_signal(signal.SIGINT)
@@ -234,10 +237,10 @@ def test_a_kind_of_the_notebook_is_trained_in_the_notebook(
 ):
     specs = grid(SMALL.with_(prior=in_notebook(0.5)), seed=[0, 1])
     assert why_not_remote([SMALL]) is None
-    assert isinstance(choose_executor(jobs(*specs), 2), InProcess)
+    assert choose_executor(jobs(*specs), 2) is in_this_process
     line = capsys.readouterr().out
     assert "'in_notebook' is defined in __main__" in line and line.count("\n") == 1
-    assert isinstance(choose_executor(jobs(*specs), None), InProcess)
+    assert choose_executor(jobs(*specs), None) is in_this_process
     assert capsys.readouterr().out == ""
 
 
@@ -249,11 +252,11 @@ def test_workers_are_used_where_they_pay(monkeypatch: pytest.MonkeyPatch):
         "short runs": choose_executor(jobs(*[SMALL] * 9), None),
         "asked not to": choose_executor(jobs(*[long] * 9), 1),
     }
-    assert all(isinstance(choice, InProcess) for choice in choices.values()), choices
-    many = choose_executor(jobs(*[long] * 9), None)
-    assert isinstance(many, Workers) and many.count == 3
-    few = choose_executor(jobs(SMALL, SMALL), 5)
-    assert isinstance(few, Workers) and few.count == 2
+    assert all(choice is in_this_process for choice in choices.values()), choices
+    many: Any = choose_executor(jobs(*[long] * 9), None)
+    assert many.func is in_workers and many.keywords == {"count": 3}
+    few: Any = choose_executor(jobs(SMALL, SMALL), 5)
+    assert few.func is in_workers and few.keywords == {"count": 2}
 
 
 @pytest.mark.parametrize("workers", [0, -1])
@@ -265,7 +268,7 @@ def test_no_workers_are_refused(workers: int):
 def test_a_gpu_takes_no_workers():
     with pytest.raises(SettingError, match="workers: got 2; allowed: 1 on a GPU"):
         choose_executor([Job((SMALL, SMALL), device="cuda")], 2)
-    assert isinstance(choose_executor([Job((SMALL, SMALL), device="cuda")], None), InProcess)
+    assert choose_executor([Job((SMALL, SMALL), device="cuda")], None) is in_this_process
 
 
 @pytest.mark.usefixtures("unchecked")

@@ -95,12 +95,6 @@ def test_a_setting_that_a_later_version_adds_leaves_old_keys_alone():
 # --- the store ----------------------------------------------------------------------------
 
 
-def lines_of(store: RunStore) -> list[str]:
-    lines: list[str] = []
-    store.report = lines.append
-    return lines
-
-
 def test_split_is_the_inverse_of_join():
     alone = [train(spec) for spec in SPECS[:3]]
     parts = split(join(alone))
@@ -115,9 +109,9 @@ def test_a_run_is_stored_as_if_it_had_been_trained_alone(tmp_path: Path):
     group = Trainer(specs)
     group.advance()
     store = RunStore(tmp_path / "runs")
-    assert store.get(specs[0]) is None and list(store.keys()) == []
+    assert store.get(specs[0]) is None and not list(store.folder.glob("*.nc"))
     assert store.put(to_history(group)) == 2
-    assert sorted(store.keys()) == sorted(spec_key(spec) for spec in specs)
+    assert names(store.folder) == sorted(f"{spec_key(spec)}.nc" for spec in specs)
     for spec in specs:
         found = store.get(spec)
         assert found is not None and spec in store
@@ -136,9 +130,10 @@ def test_a_run_that_was_interrupted_is_not_stored(tmp_path: Path):
 
 
 @pytest.mark.parametrize("damage", ["truncated", "empty", "newer", "other"])
-def test_a_file_that_cannot_be_used_is_moved_aside_and_reported(tmp_path: Path, damage: str):
+def test_a_file_that_cannot_be_used_is_moved_aside_and_reported(
+    tmp_path: Path, damage: str, capsys: pytest.CaptureFixture[str]
+):
     store = RunStore(tmp_path)
-    lines = lines_of(store)
     history = train(SMALL)
     store.put(history)
     path = store.path(SMALL)
@@ -152,7 +147,9 @@ def test_a_file_that_cannot_be_used_is_moved_aside_and_reported(tmp_path: Path, 
         case "other":
             save_history(train(SMALL.with_(seed=5)), path)
     before = path.read_bytes()
+    capsys.readouterr()
     assert store.get(SMALL) is None
+    lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 1 and lines[0].startswith(f"{path}: ") and "\n" not in lines[0]
     assert (tmp_path / f"{path.name}.damaged").read_bytes() == before
     store.put(history)
@@ -202,7 +199,7 @@ def test_an_interrupted_sweep_goes_on_in_the_middle_of_a_run(tmp_path: Path, ste
     part = sweep(SPECS, tmp_path)
     assert part.attrs["interrupted"] == 1
     assert part.sizes["run"] == 2 and complete(part) == [True, False]
-    assert len(list(RunStore(tmp_path).keys())) == 1
+    assert len(list(tmp_path.glob("*.nc"))) == 1
     steps |= {"count": 0, "stop": -1}
     history = sweep(SPECS, tmp_path)
     assert steps["count"] == (21 - 12) + 2 * 21
@@ -246,7 +243,7 @@ def test_a_bad_job_costs_no_other_and_a_rerun_goes_past_it(
         assert steps["count"] == count
         assert failed.value.history is not None and same(failed.value.history, train(SPECS))
         assert len(failed.value.failures) == 1
-    assert len(list(RunStore(tmp_path).keys())) == 4
+    assert len(list(tmp_path.glob("*.nc"))) == 4
     with pytest.raises(SettingError, match="draws: got"):
         sweep(specs[1:2], tmp_path)
 

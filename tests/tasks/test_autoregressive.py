@@ -31,13 +31,13 @@ def test_every_prefix_is_an_example_whose_target_is_the_next_token() -> None:
 def test_answers_alone_are_graded_and_alone_are_tested() -> None:
     data = TASK.build(seed=0)
     strings = SparseParity(bits=6, k=2, positions=(4, 1)).build(seed=0)
-    answers = data.train[data.train.graded]
+    answers = data.train[data.train.informative.any(dim=1)]
     assert rows(answers) == rows(strings.train)
     assert (answers.query_position == 6).all()
     assert rows(data.test) == rows(strings.test)
     assert data.test.query is None
     bits = data.extra["next bit"]
-    assert not bits.graded.any()
+    assert not bits.informative.any()
     assert set(bits.query_position.tolist()) == {0, 1, 2, 3, 4}
     assert bits.targets.max() == 1
 
@@ -57,7 +57,7 @@ def test_a_fresh_bit_cannot_be_known() -> None:
 
 def test_an_example_without_an_oracle_has_zeros_for_one() -> None:
     train = TASK.build(seed=0).train
-    assert torch.equal(train.oracle.sum(dim=1), train.graded.float())
+    assert torch.equal(train.oracle.sum(dim=1), train.informative.any(dim=1).float())
 
 
 def test_the_answer_alone_is_sparse_parity() -> None:

@@ -65,7 +65,7 @@ def same(a: Sequences, b: Sequences) -> bool:
 
 def graded(sequences: Sequences) -> Sequences:
     """The examples with an answer: all of them, except in next-token prediction."""
-    return sequences[sequences.graded]
+    return sequences[sequences.informative.any(dim=1)]
 
 
 def test_every_registered_task_is_exercised() -> None:

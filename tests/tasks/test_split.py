@@ -1,6 +1,7 @@
 """The split: sizes, mirror images, and what it must not depend on."""
 
 import math
+from itertools import permutations
 
 import pytest
 import torch
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grokkit.core.common import stream as generator
-from grokkit.core.task import distinct, mirror_images
+from grokkit.core.task import distinct, mirror_images, split
 from grokkit.tasks import (
     KOperandAddition,
     MarkedAddition,
@@ -19,7 +20,7 @@ from grokkit.tasks import (
     PermutationComposition,
     SparseParity,
 )
-from grokkit.tasks.split import decode, encode, split_inputs
+from grokkit.tasks.split import decode, encode, split_operands
 from tests.tasks import reference
 
 fractions = st.floats(0.05, 0.95)
@@ -29,7 +30,7 @@ fractions = st.floats(0.05, 0.95)
 def test_a_split_by_pair_has_the_rounded_number_of_train_pairs(p, fraction, seed) -> None:
     wanted = round(fraction * p * p)
     if 0 < wanted < p * p:
-        train = split_inputs(torch.arange(p * p), fraction, generator(seed, "split"))
+        train = split(torch.arange(p * p), fraction, generator(seed, "split"))
         assert train.sum() == wanted
 
 
@@ -39,7 +40,7 @@ def test_an_unordered_split_is_near_and_closed_under_swapping(p, fraction, seed)
     unordered = encode(pairs.sort(dim=1).values, p)
     wanted = round(fraction * p * p)
     if 1 < wanted < p * p - 1:
-        train = split_inputs(unordered, fraction, generator(seed, "split")).reshape(p, p)
+        train = split(unordered, fraction, generator(seed, "split")).reshape(p, p)
         assert abs(int(train.sum()) - wanted) <= 1
         if not train.diagonal().all():
             assert train.sum() == wanted
@@ -108,9 +109,9 @@ def test_the_split_differs_between_seeds() -> None:
 
 def test_a_fraction_that_no_family_fits_is_refused_when_built() -> None:
     # One family of six orders, and a single train input wanted.
-    families = torch.zeros(6, dtype=torch.int64)
+    orders = torch.tensor([*permutations(range(3))])
     with pytest.raises(ValueError, match=r"^train_fraction: got 0\.2; allowed: "):
-        split_inputs(families, 0.2, generator(0, "split"))
+        split_operands(orders, 3, "unordered", 0.2, seed=0, commutes=True)
 
 
 @given(base=st.integers(2, 12), k=st.integers(1, 5), seed=st.integers(0, 9))

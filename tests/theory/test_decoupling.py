@@ -212,7 +212,6 @@ def test_with_one_informative_position_the_deltas_are_the_same():
         lambda: output_gap_from_margin(-1.0),
         lambda: structural_condition(np.array([0.5, 0.5]), np.array([True, True]), 0.6),
         lambda: parity(0),
-        lambda: parity(2, 1, 0.0),
     ],
 )
 def test_settings_outside_a_formula_are_refused(call):

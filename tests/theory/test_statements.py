@@ -1,6 +1,5 @@
 """The statements that the course computes, and their table in the help."""
 
-import pkgutil
 import re
 
 import numpy as np
@@ -8,7 +7,6 @@ import pytest
 
 import grokkit.theory as theory
 from grokkit.theory import STATEMENTS
-from grokkit.theory.statements import READING_ORDER
 
 # What the paper numbers and the course computes; steps inside proofs are covered by the
 # statement they lead to.
@@ -45,14 +43,6 @@ def test_every_public_function_belongs_to_a_statement():
         if callable(value) and name.islower() and not name.startswith("_")
     }
     assert public - listed == {"log_softmax", "index", "table"}
-
-
-def test_every_module_of_the_room_is_in_the_reading_order():
-    modules = {module.name for module in pkgutil.iter_modules(theory.__path__)}
-    assert {name for name in modules if not name.startswith("_")} == {
-        *READING_ORDER,
-        "statements",
-    }
 
 
 def test_the_table_in_the_help_has_every_statement_as_one_row():

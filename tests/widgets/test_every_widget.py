@@ -39,8 +39,8 @@ def test_a_scene_is_json_and_fits_into_a_notebook(widget: SceneWidget):
 def test_every_state_can_be_shown_and_nothing_in_it_is_left_open(widget: SceneWidget):
     live = isinstance(widget, LiveTraining)
     for state in states(widget):
-        outputs = getattr(widget, "routing", None)
-        read = Reader(widget.scene, state, outputs.outputs if outputs else None)
+        outputs = getattr(widget, "outputs", None)
+        read = Reader(widget.scene, state, outputs)
         headline = read.pick(widget.scene["headline"]) + read.pick(widget.scene["below"])
         assert "{" not in headline and "nan" not in headline
         found = marks(read)
@@ -54,9 +54,9 @@ def test_every_state_can_be_shown_and_nothing_in_it_is_left_open(widget: SceneWi
 def test_every_control_is_named_and_changes_what_is_shown(widget: SceneWidget):
     if isinstance(widget, LiveTraining):
         return  # its curves are those of the run; test_live_training moves its controls
-    outputs = getattr(widget, "routing", None)
+    outputs = getattr(widget, "outputs", None)
     shown = [
-        json.dumps([marks(Reader(widget.scene, state, outputs.outputs if outputs else None)), state
+        json.dumps([marks(Reader(widget.scene, state, outputs)), state
                     if outputs else 0])
         for state in states(widget)
     ]  # fmt: skip

@@ -15,55 +15,24 @@ state, so a resumed run needs none.
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
+from typing import Any, ClassVar, Literal, get_args
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
 from grokkit.core.priors import SCHEDULES
-from grokkit.engine.priors.controls import Control, PenaltyGradient, check_penalty_gradient
+from grokkit.engine.priors.controls import Control, PenaltyGradient
 from grokkit.errors import check_choice, check_int, check_number, refuse
-from grokkit.model import Activations, Batch, ModelSpec
+from grokkit.model import Activations, Batch
 from grokkit.registry import Registry
 from grokkit.settings import refuse_idle
-from grokkit.tasks import Task
 
 ScheduleKind = Literal["constant", "annealed", "early", "late"]
 
 
-@runtime_checkable
-class PriorRun(Protocol):
-    """What a prior may read of a run's spec: all that a RunSpec has of this."""
-
-    @property
-    def task(self) -> Task:
-        """What is learned."""
-        ...
-
-    @property
-    def model(self) -> ModelSpec:
-        """The architecture."""
-        ...
-
-    @property
-    def prior(self) -> "Prior":
-        """The prior itself."""
-        ...
-
-    @property
-    def seed(self) -> int:
-        """Names all that is random in the run."""
-        ...
-
-    @property
-    def epochs(self) -> int:
-        """The number of passes over the train set."""
-        ...
-
-
 class Prior:
-    """The base of every prior.
+    """The base of every prior. A ``spec`` here is a :class:`grokkit.engine.RunSpec`.
 
     A prior of your own is a frozen dataclass that inherits from this class and is
     decorated with :func:`register_prior`. Its numeric fields may differ between the runs
@@ -77,10 +46,10 @@ class Prior:
         needed = "penalty(seen, batch)"
         raise NotImplementedError(f"{type(self).__name__}: a prior needs a method {needed}")
 
-    def check(self, spec: PriorRun) -> None:
+    def check(self, spec: Any) -> None:
         """Refuse what makes no sense together with the rest of a spec; called for each spec."""
 
-    def start(self, specs: Sequence[PriorRun], batch: Batch) -> "Penalty":
+    def start(self, specs: Sequence[Any], batch: Batch) -> "Penalty":
         """The penalty of a group of runs on their sequences.
 
         Raises:
@@ -124,48 +93,6 @@ def _checked(prior: Prior, value: object) -> Tensor:
     return value
 
 
-def check_schedule(schedule: object, schedule_epochs: object) -> None:
-    """Refuse a schedule without its epoch, and an epoch without a schedule that has one."""
-    check_choice("schedule", schedule, SCHEDULES)
-    if schedule == "constant":
-        if schedule_epochs is not None:
-            refuse("schedule_epochs", schedule_epochs, "None with schedule = 'constant'")
-    elif schedule_epochs is None:
-        allowed = f"a whole number, 1 or more, with schedule = {schedule!r}"
-        refuse("schedule_epochs", schedule_epochs, allowed)
-    else:
-        check_int("schedule_epochs", schedule_epochs, 1)
-
-
-class ScheduledStrength:
-    """The strength of each run's prior at an epoch; nothing in it waits for the device.
-
-    Args:
-        schedule: the schedule of all runs.
-        strengths: the strength of each run, before the schedule.
-        epochs: ``schedule_epochs`` of each run.
-        device: where the runs are trained.
-    """
-
-    def __init__(
-        self,
-        schedule: ScheduleKind,
-        strengths: Sequence[float],
-        epochs: Sequence[int | None],
-        device: torch.device,
-    ) -> None:
-        self.schedule = schedule
-        self.strength = torch.tensor(strengths, dtype=torch.float64, device=device)
-        self.turns = [1 if epoch is None else epoch for epoch in epochs]
-
-    def __call__(self, epoch: int) -> Float[Tensor, " run"]:
-        """Strength times factor, in double precision."""
-        if self.schedule == "constant":
-            return self.strength
-        factors = [SCHEDULES[self.schedule](epoch, turn) for turn in self.turns]
-        return torch.stack([one * f for one, f in zip(self.strength, factors, strict=True)])
-
-
 @dataclass(frozen=True, kw_only=True)
 class ScheduledPrior(Prior):
     """A prior with a schedule, and with controls in the place of its gradient.
@@ -192,8 +119,16 @@ class ScheduledPrior(Prior):
     penalty_gradient: PenaltyGradient = "true"
 
     def __post_init__(self) -> None:
-        check_schedule(self.schedule, self.schedule_epochs)
-        check_penalty_gradient(self.penalty_gradient)
+        check_choice("schedule", self.schedule, SCHEDULES)
+        check_choice("penalty_gradient", self.penalty_gradient, get_args(PenaltyGradient))
+        if self.schedule == "constant":
+            if self.schedule_epochs is not None:
+                refuse("schedule_epochs", self.schedule_epochs, "None with schedule = 'constant'")
+        elif self.schedule_epochs is None:
+            allowed = f"a whole number, 1 or more, with schedule = {self.schedule!r}"
+            refuse("schedule_epochs", self.schedule_epochs, allowed)
+        else:
+            check_int("schedule_epochs", self.schedule_epochs, 1)
         if not self.own_penalty:
             check_number(self.strength_name, self.strength)
 
@@ -217,9 +152,7 @@ class ScheduledPrior(Prior):
         needed = "amount(seen, target), or penalty(seen, batch)"
         raise NotImplementedError(f"{type(self).__name__}: a prior needs a method {needed}")
 
-    def aim(
-        self, specs: Sequence[PriorRun], batch: Batch
-    ) -> Float[Tensor, "run example pos _"] | None:
+    def aim(self, specs: Sequence[Any], batch: Batch) -> Float[Tensor, "run example pos _"] | None:
         """What attention is drawn to, the same for all heads or for each; None: nothing.
 
         An example whose target is 0 everywhere has none, and is not penalised. Computed
@@ -227,7 +160,7 @@ class ScheduledPrior(Prior):
         """
         return None
 
-    def check(self, spec: PriorRun) -> None:
+    def check(self, spec: Any) -> None:
         """Refuse a schedule that never begins, and a penalty on attention that is frozen."""
         if not self.own_penalty and self.strength == 0:
             idle = ("schedule", "head_reduction", "target")
@@ -238,7 +171,7 @@ class ScheduledPrior(Prior):
             allowed = "0 with attention = 'oracle', which no penalty can change"
             refuse(self.strength_name, self.strength, allowed)
 
-    def start(self, specs: Sequence[PriorRun], batch: Batch) -> "ScheduledPenalty":
+    def start(self, specs: Sequence[Any], batch: Batch) -> "ScheduledPenalty":
         """The penalty of a group of runs on their sequences."""
         return ScheduledPenalty(specs, batch)
 
@@ -249,11 +182,10 @@ class ScheduledPenalty(Penalty):
     Attributes:
         prior: the prior of the first run; those of the others differ in numbers only.
         target: what attention is drawn to.
-        strength: the strength of each run at an epoch.
         active: whether any run has a strength above 0.
     """
 
-    def __init__(self, specs: Sequence[PriorRun], batch: Batch) -> None:
+    def __init__(self, specs: Sequence[Any], batch: Batch) -> None:
         each: list[Any] = [spec.prior for spec in specs]
         super().__init__(each, batch)
         self.prior: ScheduledPrior = each[0]
@@ -261,13 +193,21 @@ class ScheduledPenalty(Penalty):
         # A penalty of one's own comes with its strength in it.
         strengths = [1.0 if own else prior.strength for prior in each]
         self.active = any(strength > 0 for strength in strengths)
-        ends = [prior.schedule_epochs for prior in each]
         device = batch.tokens.device
-        self.strength = ScheduledStrength(self.prior.schedule, strengths, ends, device)
+        self._strengths = torch.tensor(strengths, dtype=torch.float64, device=device)
+        self._turns = [prior.schedule_epochs for prior in each]
         if self.prior.penalty_gradient != "true":
             seeds = [spec.seed for spec in specs]
             self.control = Control(self.prior.penalty_gradient, seeds)
         self.target = None if own else self.prior.aim(specs, batch)
+
+    def strength(self, epoch: int) -> Float[Tensor, " run"]:
+        """The strength of each run at an epoch, in double precision; the device is not asked."""
+        if self.prior.schedule == "constant":
+            return self._strengths
+        factor = SCHEDULES[self.prior.schedule]
+        pairs = zip(self._strengths, self._turns, strict=True)
+        return torch.stack([strength * factor(epoch, turn) for strength, turn in pairs])
 
     def take(self, rows: Int[Tensor, "run row"]) -> "ScheduledPenalty":
         """The penalty on some examples of each run, such as a minibatch."""

@@ -23,13 +23,12 @@ tensor, the norm of the gradient that it stands for. What was found: claims
 
 import copy
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal, get_args
+from typing import Literal
 
 import torch
 from torch import Tensor
 
 from grokkit.core.common import stream as generator
-from grokkit.errors import check_choice
 from grokkit.model import QK_WEIGHTS, of_kinds
 
 PenaltyGradient = Literal["true", "noise", "shuffled", "true-qk", "noise-all", "shuffled-all"]
@@ -42,11 +41,6 @@ REACH: Mapping[str, tuple[str, ...] | None] = {
     "shuffled-all": None,
 }
 """The kinds of parameters that a stand-in acts on; None: all that the penalty moves."""
-
-
-def check_penalty_gradient(value: object) -> None:
-    """Refuse an unknown stand-in."""
-    check_choice("penalty_gradient", value, get_args(PenaltyGradient))
 
 
 class Control:

@@ -24,14 +24,14 @@ large masses and lets the small ones be.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
 from grokkit.diagnostics.structure import attention_kl
-from grokkit.engine.priors.base import PriorRun, ScheduledPrior, register_prior
+from grokkit.engine.priors.base import ScheduledPrior, register_prior
 from grokkit.errors import check_choice, refuse
 from grokkit.model import Activations, Batch
 
@@ -58,7 +58,7 @@ class DivergencePrior(ScheduledPrior):
         super().__post_init__()
         check_choice("head_reduction", self.head_reduction, ("each", "summed"))
 
-    def check(self, spec: PriorRun) -> None:
+    def check(self, spec: Any) -> None:
         """Refuse the summed mass of a single head, which is its own."""
         super().check(spec)
         if self.head_reduction == "summed" and spec.model.heads == 1:
@@ -96,7 +96,7 @@ class KLPrior(DivergencePrior):
         super().__post_init__()
         check_choice("target", self.target, ("oracle", "adversarial"))
 
-    def aim(self, specs: Sequence[PriorRun], batch: Batch) -> Float[Tensor, "run example pos 1"]:
+    def aim(self, specs: Sequence[Any], batch: Batch) -> Float[Tensor, "run example pos 1"]:
         """The oracle, or its adversary, of each sequence.
 
         Raises:

@@ -178,11 +178,11 @@ def resnet_grokking_figure(row: Row, evidence: Present) -> Picture:
 
 
 def accuracies_figure(row: Row, evidence: Present) -> Picture:
-    """A panel for each arm: how high the test accuracy comes, and how steadily."""
+    """A panel for each arm: where the test accuracy ends, and how steadily."""
 
     def panel(name: str) -> Panel:
         arm = evidence.arm(name)
-        best = arm.test_accuracy.max("epoch").values
+        end = evidence.final(name, "test_accuracy")
         came = reached(evidence.grokked(name, 0.95))
         enough = {"color": GREY, "linewidth": 0.8, "linestyle": (0, (4, 3)), "zorder": 1}
         # What a network gets for nothing that cannot tell (a, b) from (b, a).
@@ -191,7 +191,7 @@ def accuracies_figure(row: Row, evidence: Present) -> Picture:
         return Panel(
             _accuracies(name),
             name,
-            f"{came} reach 0.95; best {best.min():.2f} to {best.max():.2f}",
+            f"{came} reach 0.95; end: {np.nanmin(end):.2f} to {np.nanmax(end):.2f}",
             [
                 (0.95, {**enough, "label": "0.95 right"}),
                 (float(np.median(arm.mirror_rate)), chance),
@@ -199,7 +199,7 @@ def accuracies_figure(row: Row, evidence: Present) -> Picture:
         )
 
     panels = [panel(name) for name in evidence.arms]
-    return draw_panels(row, evidence, [panels], {SHARE: LIMITS}, (9, 4.4))
+    return draw_panels(row, evidence, [panels], {SHARE: LIMITS}, (max(9, 2.7 * len(panels)), 4.4))
 
 
 PRIORS = {

@@ -9,6 +9,7 @@ from matplotlib.lines import Line2D
 from grokkit.diagnostics import InverseFit, fit_inverse
 from grokkit.experiments import Row, Times
 from grokkit.experiments.compressibility import arrives
+from grokkit.experiments.judges import spread as in_words
 from grokkit.experiments.operators import scores
 from grokkit.operators import RIVALS
 from grokkit.viz.alt import tell
@@ -121,9 +122,9 @@ def draw_inverse_law(ax: Axes, evidence: Present) -> None:
         ax.plot([], [], color=color, linewidth=0.9, label="floor + slope/beta, a fit for each seed")
         slope, floor, r2 = (np.array(one) for one in zip(*[fit[:3] for fit in fits], strict=True))
         ax.axhline(float(np.median(floor)), color=color, linestyle=":", linewidth=1.6,
-                   label=f"floor {_range(floor)} epochs")  # fmt: skip
-        ax.plot([], [], " ", label=f"slope {_range(slope)} epochs")
-        ax.plot([], [], " ", label=f"R² {_range(r2, '.2f')}")
+                   label=f"floor {in_words(floor, ',.0f')} epochs")  # fmt: skip
+        ax.plot([], [], " ", label=f"slope {in_words(slope, ',.0f')} epochs")
+        ax.plot([], [], " ", label=f"R² {in_words(r2, '.2f')}")
     if "baseline" in evidence.arms:
         base = evidence.grokked("baseline", ACCURACY)
         known = base.values[np.isfinite(base.values)]
@@ -154,11 +155,6 @@ def _fit_each_seed(
                 by_seed.setdefault(spec.seed, []).append((strengths[name], float(epoch)))
     pairs = [zip(*points, strict=True) for points in by_seed.values() if len(points) >= 4]
     return [fit_inverse(*map(np.array, pair)) for pair in pairs]
-
-
-def _range(values: np.ndarray, text: str = ",.0f") -> str:
-    middle, low, high = (format(float(f(values)), text) for f in (np.median, np.min, np.max))
-    return middle if low == high else f"{middle} [{low} to {high}]"
 
 
 # --- ln-placement: against the entropy when memorised -------------------------------------
@@ -386,8 +382,7 @@ def _draw_rivals(ax: Axes, evidence: Present, name: str) -> None:
         if not len(above):
             continue
         color = LOOKS["test"].color if rival.startswith("mno") else INK
-        lift = np.linspace(-0.2, 0.2, len(above)) if len(above) > 1 else np.zeros(1)
-        ax.plot(above, height + lift, "o", color=color, markersize=4, alpha=0.7)
+        ax.plot(above, height + spread(len(above), 0.2), "o", color=color, markersize=4, alpha=0.7)
         medians[rival] = middle = float(np.median(above))
         ax.plot([middle, middle], [height - 0.33, height + 0.33], color=color, linewidth=2)
     if not medians:

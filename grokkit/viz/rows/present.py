@@ -1,6 +1,5 @@
 """The runs of a row that are there, arm by arm: what its figure is drawn from."""
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from grokkit.engine import Spec
@@ -49,20 +48,13 @@ class Present(Evidence):
         super().__init__(history, arms)
         self.missing = tuple(name for name in every if name not in arms)
 
-    def about(self, names: Iterable[str] | None = None) -> str:
-        """How many seeds these arms have, all by default, and which arms are missing."""
-        words = f"{self.seed_count(self.arms if names is None else names)} an arm"
+    def about(self) -> str:
+        """How many seeds an arm has, such as ``"3 to 5 seeds an arm"``, and which are missing."""
+        counts = [len(specs) for specs in self.arms.values()]
+        low, high = min(counts), max(counts)
+        words = f"{low} to {high} seeds" if low < high else f"{high} seed{'s' * (high != 1)}"
         if not self.missing:
-            return words
+            return f"{words} an arm"
         many = len(self.missing) > NAMED
-        return f"{words}; not run: " + (
-            f"{len(self.missing)} arms" if many else "; ".join(self.missing)
-        )
-
-    def seed_count(self, names: Iterable[str]) -> str:
-        """How many seeds these arms have: ``"5 seeds"``, ``"3 to 5 seeds"``."""
-        counts = [len(self.arms[name]) for name in names if name in self.arms]
-        low, high = min(counts, default=0), max(counts, default=0)
-        if low < high:
-            return f"{low} to {high} seeds"
-        return "1 seed" if high == 1 else f"{high} seeds"
+        named = f"{len(self.missing)} arms" if many else "; ".join(self.missing)
+        return f"{words} an arm; not run: {named}"
