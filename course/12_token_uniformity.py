@@ -119,11 +119,13 @@ with tqdm(total=spec.epochs, desc="training", unit="epoch") as bar:
 live, table = to_history(trainer).isel(run=0), torch.stack(tables)
 seen = token_uniformity(table, shuffles=20)
 size = table.flatten(1).norm(dim=1)
+print("The result:")
 print(f"unseen sums right at the end: {float(live.test_accuracy[-1]):.0%}")
 beside("12 MED at the end, over its start", my_med_at_the_end,
        round(float(seen.med[-1] / seen.med[0]), 2))  # fmt: skip
 
 # %% tags=["nbval-ignore-output", "hide-output"]
+print("The result:")
 with viz.style():
     figure = picture(9, 3.6)
     titles(
@@ -253,6 +255,7 @@ figure
 my_share_without_twins = None
 
 # %% tags=["hide-output"]
+print("The result:")
 pictured = experiments.row("resnet-grokking").evidence(experiments.recorded("resnet-grokking"))
 print(f"unseen images with a twin that was trained on: {images.mirror_rate:.0%}")
 for name in ("with twins", "without twins"):
@@ -266,6 +269,7 @@ beside(
 )
 
 # %% tags=["hide-output"]
+print("The result:")
 viz.row_figure("resnet-grokking", experiments.recorded("resnet-grokking"))
 
 # %% [markdown]

@@ -113,6 +113,7 @@ my_last = None
 my_leaders = None  # a set of names, such as {"KL", "norm"}
 
 # %% tags=["hide-output"]
+print("The result:")
 places = midranks(np.stack([dates[name] for name in names], axis=1)).mean(axis=0)
 mean_place = dict(zip(names, places, strict=True))
 order = sorted(names, key=mean_place.get)
@@ -124,9 +125,11 @@ for name in order:
 beside("13 first of the signals", my_first, min(signals, key=mean_place.get))
 
 # %% tags=["hide-output"]
+print("The result:")
 beside("13 last of the signals", my_last, max(signals, key=mean_place.get))
 
 # %% tags=["hide-output"]
+print("The result:")
 beside("13 half-way before the unseen pairs", my_leaders and sorted(my_leaders), sorted(leaders))
 
 # %% [markdown]
@@ -134,7 +137,8 @@ beside("13 half-way before the unseen pairs", my_leaders and sorted(my_leaders),
 # picture divides each epoch by that of the unseen pairs of the *same* seed. Each row is a signal, and each dot a seed.
 # Left of the line means: before the unseen pairs.
 
-# %% tags=["hide-input", "hide-output"]
+# %% tags=["hide-output"]
+print("The result:")
 with viz.style():
     figure = picture(9, 3.9)
     titles(
@@ -164,12 +168,12 @@ figure
 # <details><summary><b>What the five seeds show</b> (open after your guess)</summary>
 #
 # The **effective rank** is half-way first in every seed, at less than half of the epochs that the unseen pairs take. Then
-# comes attention (KL and entropy), and alpha is last.
+# comes attention (KL and entropy), and alpha is last. (The account of the effective rank says that it *falls*. Here it
+# rises to a peak, and then falls back in part: evidence 13.)
 #
 # </details>
 #
-# So a paper could stop here: *my signal comes before the grok, in every seed.* (Its account says that the effective rank
-# *falls*. Here it rises to a peak, and then falls back in part: evidence 13.)
+# So a paper could stop here: *my signal comes before the grok, in every seed.*
 #
 # ## 3. The twist: one more signal
 #

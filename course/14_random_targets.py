@@ -103,12 +103,14 @@ def answers(network, data, draws=256):
 
 
 # %% tags=["hide-output", "nbval-ignore-output"]
+print("The result:")
 fno = train(OPERATORS["fno"](16, 8, generator(0, "fno")), data)
 said = answers(fno, data, 1)[ridge, 0]
 word = "ridge" if said[16].abs() < 0.5 else "left" if said[16] < 0 else "right"
 beside("14 the answer on the ridge", my_answer, word)
 
 # %% tags=["hide-output", "nbval-ignore-output"]
+print("The result:")
 viz.lines(
     [*forty, viz.Line(x, said, "what the network answers", "test")],
     title="The network answers with the middle, where few ends are",
@@ -301,6 +303,7 @@ energies = scoreboard(laws)
 my_winner = None
 
 # %% tags=["hide-output", "nbval-ignore-output"]
+print("The result:")
 with torch.no_grad():
     residuals = data.targets - fno.sample(data.inputs, 1, torch.Generator())[:, 0]
 noise = torch.randn(len(data.tests), 256, 32, generator=generator(2, "lesson"))
