@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from grokkit.engine import Trainer
+from grokkit.engine import RunSpec, Trainer
 from grokkit.engine.files import locate
 from grokkit.engine.ticket import load_ticket
 from grokkit.experiments import SIZES, field, ungrokking
@@ -84,6 +84,7 @@ def test_a_network_has_forgotten_that_began_right_and_ends_wrong(end, holds):
 
 def test_a_run_of_ungrokking_begins_with_the_weights_of_the_grokked_network():
     for name, spec in ungrokking.setup("classroom").items():
+        assert isinstance(spec, RunSpec)
         if spec.controls.ticket is None:
             assert name == ungrokking.NEW
             continue
