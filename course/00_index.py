@@ -69,9 +69,9 @@ print(f"... and {len(history.data_vars) - 4} more: history.data_vars")
 #
 # ## How a lesson works
 #
-# - **You guess first.** Before each result there is a cell for your guess. The result is folded away, and opens
+# - **You guess first.** Before most results there is a cell for your guess. The result is folded away, and opens
 #   when you run its cell. Your guess is then shown beside the measurement, and kept for lesson 10. You may leave
-#   it empty.
+#   it empty. (*Run All* opens all results. A click on the bar left of an output folds it again.)
 # - **The lesson tells the story.** All seeds, all claims and the doubts stand in the *evidence* notebook of the
 #   same number. You do not need it to go on.
 # - **Bold** marks a new term where it is explained (most are in the [glossary](glossary.md) as well). A whole
@@ -102,8 +102,9 @@ print(f"... and {len(history.data_vars) - 4} more: history.data_vars")
 # | 0.70 to 1.20 | not reproduced: not shown | there may be no effect at all |
 # | 1.10 to 1.50 | not reproduced: refuted | the effect goes the other way |
 #
-# *Partly* means that some parts of a claim hold and others do not. *Fragile* means that one seed, or a bound
-# moved by a quarter, would change the verdict.
+# A claim with bounds on both sides, such as "between 0.4 and 0.6", is *refuted* where the whole interval lies outside.
+# *Partly* means that some parts of a claim hold and others do not; the bracket behind it says what became of
+# those. *Fragile* means that one seed, or a bound moved by a quarter, would change the verdict.
 #
 # What was found, in short: [FINDINGS.md](../FINDINGS.md); claim by claim: [RESULTS.md](../RESULTS.md).
 #

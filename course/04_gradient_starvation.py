@@ -132,9 +132,9 @@ widgets.RunScrubber()
 #
 # To compare the two, we now take the gradient of their *weights*: of $W_Q$ and $W_K$ for attention, of the two
 # matrices for the MLP. How far does the length of each fall? We divide its largest value before memorising by its
-# smallest one from there to 95 %, in twenty networks, on seeds that nobody had seen.
+# smallest one from there to 95 %, in twenty new networks.
 #
-# *How many times further does attention's gradient fall than the MLP's? (1: just as far.)*
+# *How far does attention's gradient fall, divided by how far the MLP's falls? (1: just as far.)*
 
 # %%
 my_times_further = None
@@ -157,9 +157,8 @@ beside(
 )
 
 # %% [markdown]
-# **The MLP starves, too.** Attention's gradient falls further, but both fall far, and the factor between them is
-# small. (By another measure, in the evidence, it is the MLP's that falls further.) So starvation by itself does not
-# explain why attention is late.
+# **The MLP starves, too.** Attention's gradient falls further, but both fall far. (By another measure, in the
+# evidence, it is the MLP's that falls further.) So starvation by itself does not explain why attention is late.
 #
 # ## 4. A small gradient is not a small step
 #
@@ -186,6 +185,9 @@ print(f"    from {steps.min():.0f} to {steps.max():.0f} in {len(steps)} seeds")
 print(f"step at the end, over the step at memorising: {np.median(since):.1f} in the median "
       f"({min(since):.1f} to {max(since):.1f})")  # fmt: skip
 
+# %% [markdown]
+# Open the picture of all three, too. *When* does the dashed line fall, the step?
+
 # %% tags=["hide-input", "hide-output"]
 one = fresh.runs("baseline")[0]
 at = one.epoch.values[1:]
@@ -210,7 +212,7 @@ viz.lines(
 )
 
 # %% [markdown]
-# Our claim was wrong: in the median the steps fall 16-fold. But look at the dashed line. They fall *before* the sums
+# Our claim was wrong: in the median the steps fall 16-fold. But look at the dashed line: they fall *before* the sums
 # are memorised. From then on they stay about as large as they are, while both gradients go on falling. So "the gradient
 # is tiny, and therefore attention cannot move" is wrong, too. Attention goes on moving, as it does in the widget.
 #

@@ -48,7 +48,7 @@ my_wait_factor = None
 widgets.LiveTraining()
 
 # %% [markdown]
-# That was one seed. Ten networks were recorded at each of three decays, on seeds that nobody had seen:
+# That was one seed. Ten new networks were recorded at each of three decays:
 
 # %% tags=["hide-output"]
 row = experiments.row("structure").evidence(experiments.recorded("structure"))
@@ -171,7 +171,7 @@ for words, one in (("1 → 0", off), ("0 → 1", on)):
     for now in (one.sel(epoch=epoch) for epoch in (400, 500, 1900)):
         loss, norm = now.train_loss.item(), now.mlp_norm.item()
         pull, move = now.attention_pull.item(), now.attention_move.item()
-        sizes = f"{loss:8.2g} {norm:12.0f} {pull:22.1g} {move:10.1g}"
+        sizes = f"{loss:8.2g} {norm:12.0f} {pull:22.2g} {move:10.2g}"
         print(f"{words} {now.epoch:8,} {sizes} {now.min_informative_mass.item():12.2f}")
 
 # %% [markdown]
@@ -213,8 +213,9 @@ print(f"put back {put_back / taken:.0%} (one live run)")
 # for this product. Three questions: does the learning rate count as the decay does? Is it so under another
 # optimizer? And is it so without a search, when attention is *frozen* at the oracle from the start?
 #
-# The first four lines have a power. A power of −1 means: twice the setting, half of the wait. The last two lines
-# compare runs with the same product.
+# The first four lines of the result give a power, with its interval. A power of −1 means: twice the setting, half of
+# the wait. We had claimed before the runs that each power lies near −1. The last two lines compare runs with the
+# same product.
 
 # %%
 checks = {

@@ -82,6 +82,7 @@ my_first = None  # "dense", "lottery" or "Bayesian"
 my_last = None
 
 # %% tags=["nbval-ignore-output", "hide-output"]
+print("The result:")
 folder = tempfile.mkdtemp()
 mask = str(save_ticket(Ticket(kept), f"{folder}/mask.safetensors"))
 oracle = {"prior": "kl", "kl_strength": 1.0}
@@ -107,6 +108,9 @@ draw(race, "The race of the paper, on one seed", "mask of seed 100, 80 % sparse;
 
 
 # %% tags=["nbval-ignore-output", "hide-output"]
+print("The result:")
+
+
 def place(name):
     """Early groks come first; whoever has not come to 95 % is placed by the accuracy at the end."""
     epoch = grok_epoch(race[name], 0.95).item()
@@ -146,7 +150,7 @@ beside("07 first and last in the race", (my_first, my_last) if my_first else Non
 #   One gets its mask. The other is drawn to its *attention*: this network is its **teacher**.
 #
 # Here are five fresh seeds of each, recorded at a smaller learning rate. Look at the right column: how many of the five
-# come to 99 %. (Two rows are controls: a random mask as sparse, and a lottery ticket that leaves $W_Q$, $W_K$ and $W_V$
+# come to 99 %. (Two rows are controls: a random mask of the same sparsity, and a lottery ticket that leaves $W_Q$, $W_K$ and $W_V$
 # whole. Why the latter memorises last, we do not know.)
 
 # %%

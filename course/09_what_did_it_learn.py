@@ -45,7 +45,7 @@ p = 43
 #
 # $$\text{logit}(c) = \sum_{k} \cos\!\big(\omega_k\,(a + b - c)\big).$$
 #
-# Its answers should be right by a wide **margin** (lesson 04): the logit of the right answer minus that of the best
+# Its answers should be right by a wide **margin**: the logit of the right answer minus that of the best
 # wrong one. Try it with one wave, and with several:
 
 # %%
@@ -105,6 +105,7 @@ def all_sums(spec, weights):
 
 
 # %% tags=["hide-output"]
+print("The result:")
 key = {}
 for name, (spec, weights) in networks.items():
     logits, pairs, known = all_sums(spec, weights)
@@ -116,14 +117,17 @@ for name, (spec, weights) in networks.items():
     print(f"    17 + 38, {seen}: it says {int(logits[0, asked].argmax())}")
 
 # %% tags=["hide-output"]
+print("The result:")
 beside("09 frequencies used by the grokked network", my_number_when_grokked,
        int(key["grokked"].sum()))  # fmt: skip
 
 # %% tags=["hide-output"]
+print("The result:")
 beside("09 frequencies used by the memorised network", my_number_when_memorised,
        int(key["memorised"].sum()))  # fmt: skip
 
 # %% tags=["hide-output"]
+print("The result:")
 frequency = np.arange(1, p // 2 + 1)
 dots = {"marker": "o", "markevery": 1, "linewidth": 1}
 power = {name: embedding_power(one, p)[0, 1:] for name, (_, one) in networks.items()}
@@ -221,6 +225,7 @@ def without_waves(weights, frequencies):
 
 
 # %% tags=["hide-output"]
+print("The result:")
 spec, weights = networks["grokked"]
 keys = key["grokked"].nonzero().flatten().tolist()
 others = [k for k in range(1, p // 2 + 1) if k not in keys][: len(keys)]
@@ -239,6 +244,7 @@ for words, frequencies in (
           f"{right[~trained].mean():.2f} of the unseen")  # fmt: skip
 
 # %% tags=["hide-output"]
+print("The result:")
 beside("09 unseen sums right without the clock", my_share_without_the_clock, round(left, 2))
 
 # %% [markdown]

@@ -80,6 +80,7 @@ my_order = None  # such as ("none", "A*", "M", "M+A*")
 # Two of them train live, on fewer sums and too short for 95 %. Then come five recorded seeds of all six.
 
 # %% tags=["nbval-ignore-output", "hide-output"]
+print("The result:")
 row = experiments.row("ln-placement")
 small = {"p": 31, "train_fraction": 0.5, "learning_rate": 2e-3, "epochs": 500, "stop_after": None}
 curves = []
@@ -102,11 +103,13 @@ viz.lines(
 )
 
 # %% tags=["hide-output"]
+print("The result:")
 recorded = experiments.recorded("ln-placement")
 evidence = row.evidence(recorded)
 strip_figure(row, Present(row, recorded), accuracy=0.95, scale="linear")
 
 # %% tags=["hide-output"]
+print("The result:")
 grokked = {name: evidence.grokked(name, 0.95) for name in evidence.arms}
 order = sorted(("none", "A*", "M", "M+A*"), key=lambda name: grokked[name].median)
 for first, second in itertools.pairwise(order):
@@ -131,7 +134,8 @@ beside("11 order of four placements", my_order, tuple(order))
 # - *What it answers*: the coloured lines are the placement, the grey ones the five networks without a norm.
 # - *How evenly it looks*: the **entropy** of attention. It is greatest, 1.1 nats, where all three tokens get the same.
 # - *How many directions its features use*: the **effective rank** of the vectors that the readout gets. (The readout
-#   is the last matrix, which makes the logits.) You will need these two again in lesson 13.
+#   is the last matrix, which makes the logits.) The paper's account is that a network groks when few directions are
+#   enough, when its features are *compressible*. Lesson 13 puts this to the test.
 
 # %% tags=["nbval-ignore-output"]
 widgets.PathwayPicker(recorded)
@@ -141,9 +145,9 @@ widgets.PathwayPicker(recorded)
 # (A^v) helps: its median is about a third of that of A*. An LN in front of the **scores** alone (A^qk) does harm: no
 # network comes to 95 % in 10,000 epochs. **So yes, the architecture chooses.**
 #
-# What does it choose? A network that gives $a$ and $b$ the same attention may find it easy to treat $(a, b)$ and
-# $(b, a)$ alike. Then it has the [mirror images](glossary.md) of the training sums for nothing. So take the unseen
-# sums apart, into those whose mirror image is trained on and the others. When is half of each right?
+# What does it choose? A network that answers $(a, b)$ and $(b, a)$ alike has the [mirror images](glossary.md) of the
+# training sums for nothing. So take the unseen sums apart, into those whose mirror image is trained on and the others.
+# When is half of each right?
 
 # %%
 print(f"{'half right at epoch':20}{'mirror image trained on':>32}{'mirror image unseen':>32}")
@@ -186,6 +190,7 @@ for r in (0.5, 1.0, 1.5):
 my_seeds_with_one_rate = None
 
 # %% tags=["hide-output"]
+print("The result:")
 readout = experiments.row("readout-scale").evidence(experiments.recorded("readout-scale"))
 scales = (0.5, 1.0, 1.5)
 for words, end in (("learning rate / r²", ", rate / a^2"), ("one learning rate", "")):
@@ -230,7 +235,7 @@ viz.claims_map(upto=11)
 #   half; with one before the scores alone no network comes there in 10,000 epochs. A small readout does not help by
 #   itself.
 # - **We do not know:** why. With A^v, too, a network could memorise by length, and A^v is quick (the evidence).
-# - **What would change it:** the same order under another optimizer, such as Muon (lesson 06).
+# - **What would change it:** the same order under another optimizer, such as Muon (lesson 05).
 #
 # **A common misconception.** "This setting groks sooner." Sooner than what, and what else was changed? Ask first
 # for the product of learning rate and decay.

@@ -4,7 +4,8 @@
 # Three papers have looked at networks that grok, and each has an account of it.
 #
 # - **Structure** (lessons 01 to 08): the network groks when its *attention* finds the tokens that matter.
-# - **Features** (lesson 11): it groks when what it computes becomes *compressible*.
+# - **Features** (the paper of lesson 11): it groks when what it computes becomes *compressible*, when few directions
+#   are enough to hold it.
 # - **Uniformity** (lesson 12): it groks when the *embeddings* of the numbers come to lie evenly on a closed curve.
 #
 # Each paper watched its own networks with its own measures, and saw its own signal move before the test accuracy
@@ -220,7 +221,8 @@ print(f"{'unseen pairs right at end':28}" + "".join(f"{share:22.2f}" for share i
 # that groks, and hardly any unseen pair is right. So the signal that came first does not show that a network
 # generalises.
 #
-# Relative MED and Fourier hardly change in either control. They pass.
+# Relative MED and Fourier hardly change in either control. They pass. (The norm moves the other way in both, and alpha
+# in the trap.)
 #
 # And KL? In the trap it changes *more* than in the network that groks. Has attention found the numbers there? Look at
 # its values:

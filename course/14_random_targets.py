@@ -352,9 +352,10 @@ print(
 #   is enough.
 # - On `rough` the MNO is better in each seed, by a few per cent.
 # - On `phi4` we were wrong: one covariance is better in each seed. There the MNO is worse even than the squared error
-#   alone, and its mean is far off. (We think that the quick nugget spoils the mean. No recorded run tests it.)
+#   alone, and its mean is far off. (In the live run above it was not. There the nugget takes smaller steps, and we
+#   think that its quick steps spoil the mean. No recorded run tests it.)
 #
-# **Most of what the MNO gains over one answer, one covariance gains as well.** ([RESULTS](../RESULTS.md#operators)
+# **Where the MNO gains over one answer, one covariance gains most of it as well.** ([RESULTS](../RESULTS.md#operators)
 # has all scores. The paper's own systems are not in it.)
 #
 # ## Case file

@@ -63,8 +63,8 @@ def examine(spec, weights):
     return {
         "KL": attention_kl(seen.attention, train.oracle).mean(),
         "entropy": map_entropy(seen.attention),
-        "effective rank": squeezed.effective_rank,
-        "alpha": squeezed.alpha,
+        "effective rank": squeezed["effective_rank"],
+        "alpha": squeezed["alpha"],
         "relative MED": even.best,
         "  (shuffled orders)": even.best_null.min(),
         "Fourier": fourier_concentration(weights, p),

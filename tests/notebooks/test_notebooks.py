@@ -288,6 +288,15 @@ def test_the_course_is_built_from_its_sources():
     assert notebooks.check(COURSE) == [], "run `make notebooks`"
 
 
+def test_a_folded_result_begins_with_words_that_give_nothing_away():
+    """JupyterLab shows the first line of an output that is folded."""
+    for path in sorted(COURSE.glob("[0-9]*.ipynb")):
+        for cell in nbformat.read(path, as_version=4).cells:
+            if "hide-output" in cell.metadata.get("tags", []) and cell.outputs:
+                told = cell.outputs[0].get("text", cell.outputs[0].output_type)
+                assert told.startswith("The result"), f"{path.name}: {cell.source}"
+
+
 def test_every_lesson_and_its_evidence_lead_to_each_other():
     for evidence in sorted((COURSE / notebooks.EVIDENCE).glob("[0-9]*.py")):
         lesson = COURSE / evidence.name

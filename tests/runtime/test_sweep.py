@@ -357,6 +357,7 @@ def test_a_scheduler_that_cannot_be_had_is_one_line(
 ):
     if missing:
         monkeypatch.setitem(sys.modules, "distributed", None)
+        monkeypatch.delitem(sys.modules, "grokkit.runtime.cluster", raising=False)
         with pytest.raises(ModuleNotFoundError, match=r"pip install 'grokkit\[cluster\]'"):
             sweep(SPECS, tmp_path, scheduler="tcp://127.0.0.1:9")
     else:
