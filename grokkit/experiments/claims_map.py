@@ -56,7 +56,7 @@ LINES: tuple[MapLine, ...] = (
     ),
     MapLine(
         2,
-        "Where every distractor is a fresh random token, the network never generalises.",
+        "Where every distractor is a random token, drawn once for each pair, nothing generalises.",
         "distractors/random",
         OURS,
         "{1.count} of {1.of} networks stay below 95 % for 10,000 epochs",
@@ -186,7 +186,7 @@ LINES: tuple[MapLine, ...] = (
     ),
     MapLine(
         13,
-        "Attention is right before features are compressible and embeddings even.",
+        "Attention is half-way before features are compressible and embeddings even.",
         "three-accounts/structure-first",
         OURS,
         "KL is half-way at {0} x the epoch of effective rank, {1} x that of alpha, {2} x that of "
