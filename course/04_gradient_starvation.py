@@ -49,8 +49,8 @@ for one in belief:
     print(f"loss {-one[0].log():.4f}   length of the first factor {(one - truth).norm():.4f}")
 
 # %% [markdown]
-# It goes down with the loss, and for a small loss in proportion to it. So a small loss leaves little gradient, if the
-# two other factors do not grow.
+# It goes down with the loss, and for a small loss in proportion to it. So a small loss leaves little gradient, unless
+# the other two factors grow.
 #
 # The paper says this with a bound, its Lemma 5.1. If the product of the two other factors is at most $C$, then
 #
@@ -131,8 +131,8 @@ widgets.RunScrubber()
 # starves?**
 #
 # To compare the two, we now take the gradient of their *weights*: of $W_Q$ and $W_K$ for attention, of the two
-# matrices for the MLP. How far does the length of each fall? We divide its largest value before memorising by its
-# smallest one from there to 95 %, in twenty new networks.
+# matrices for the MLP. How far does the length of each fall? In twenty new networks, we divide its largest value
+# before memorising by its smallest between then and 95 %.
 #
 # *How far does attention's gradient fall, divided by how far the MLP's falls? (1: just as far.)*
 
@@ -157,7 +157,7 @@ beside(
 )
 
 # %% [markdown]
-# **The MLP starves, too.** Attention's gradient falls further, but both fall far. (By another measure, in the
+# **The MLP starves, too.** Attention's falls further (in the median), but both fall far. (By another measure, in the
 # evidence, it is the MLP's that falls further.) So starvation by itself does not explain why attention is late.
 #
 # ## 4. A small gradient is not a small step
@@ -186,7 +186,7 @@ print(f"step at the end, over the step at memorising: {np.median(since):.1f} in 
       f"({min(since):.1f} to {max(since):.1f})")  # fmt: skip
 
 # %% [markdown]
-# Open the picture of all three, too. *When* does the dashed line fall, the step?
+# Open the picture of all three. *When* does the step (dashed curve) fall?
 
 # %% tags=["hide-input", "hide-output"]
 one = fresh.runs("baseline")[0]
@@ -213,7 +213,7 @@ viz.lines(
 
 # %% [markdown]
 # Our claim was wrong: in the median the steps fall 16-fold. But look at the dashed line: they fall *before* the sums
-# are memorised. From then on they stay about as large as they are, while both gradients go on falling. So "the gradient
+# are memorised. After that they stay about as large as they then were, while both gradients fall on. So "the gradient
 # is tiny, and therefore attention cannot move" is wrong, too. Attention goes on moving, as it does in the widget.
 #
 # These steps were measured with weight decay. Without it even AdamW's steps nearly vanish, as lesson 05 shows. So the

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 06 · KL acceleration
 #
-# The network has to search where to look, and lesson 02 showed that this search takes a large part of the wait.
+# The network has to search where to look. With letters as distractors this took most of the epochs to 95 % (lesson 02).
 # But *we* know where it should look. So why not tell it? The paper does this, and says that it removes the wait
 # "entirely".
 #
@@ -114,7 +114,7 @@ for percent, name in (("95 %", "headlines/faster"), ("99 %", "headlines/faster-t
 #
 # A stronger prior should do more. Lesson 02 split the epochs in two parts: the search, and learning to add. *From
 # β = 0.01 to β = 3, by what factor does the search become shorter? And learning to add, from β = 0.1 to β = 3?*
-# (1: no change. A weaker prior than 0.1 leaves the two parts hard to tell apart.)
+# (1: no change.)
 
 # %%
 my_search_factor = None
@@ -148,10 +148,10 @@ print(beside("06 learning to add at 0.1 over 3", my_adding_factor, round(adding,
 print(f"{fill(one.claim.says, 90)}\n    -> {one.label}")
 
 # %% [markdown]
-# Look at the green parts: the stronger the prior, the shorter they are, down to nearly nothing. Then look at the
-# hatched parts: they stay.
-# (With β = 3 the search ends at the first record or two, so its factor says little more than "many times".) In the
-# lowest bar attention is *frozen* at the oracle. It has nothing to search, and takes about as long as with β = 1.
+# Look at the green parts: the stronger the prior, the shorter they are, down to nearly nothing. The hatched parts stay
+# about as long. (With β = 3 the search ends at the first record or two, so its factor says little more than "many
+# times".) In the lowest bar attention is *frozen* at the oracle. This network skips the search, and takes about as
+# long as with β = 1.
 #
 # So "entirely" is wrong. **The prior removes the search, and learning to add remains.** (This rests on our "right":
 # half of the oracle's share. With three quarters it is not shown: [FINDINGS.md](../FINDINGS.md).)
@@ -249,7 +249,7 @@ for arm, words in cases.items():
 #
 # ## Case file
 #
-# - **We know:** with the usual split, a stronger prior shortens the search and leaves learning to add. Noise
+# - **We know:** with the usual split, a stronger prior shortens the search, not learning to add. Noise
 #   in its place brings no network to 95 % in 3,000 epochs (4,650 on the large table).
 # - **We doubt:** "entirely": in the median about half of the epochs remain, to 95 %. And whether the unordered
 #   split leaves learning to add as it is.

@@ -1,9 +1,9 @@
 # %% [markdown]
 # # 08 · Loosening the assumptions
 #
-# Nearly all evidence so far comes from one small world: five tokens, two numbers in the same two places, one
-# attention head, one optimizer, addition. In this world lessons 02 to 06 found: *the network memorises, then it has
-# to find where to look, then it learns to add. A prior that says where to look makes the search short.*
+# Nearly all evidence so far comes from one small world: five tokens, two numbers in the same two places, one attention
+# head, one optimizer, addition. In this world lessons 02 to 06 found: *the network has to find where to look, then it
+# learns to add. A prior that says where to look makes the search short.*
 #
 # **Does this still hold when the world changes?** You ask three questions. Does the prior still help in other
 # worlds? Does it help on longer sequences? And must a prior know *where*, or is it enough that it makes attention
@@ -54,8 +54,8 @@ def told(spec):
 # | `"next token"` | one answer, at the end | each token is predicted from those before it |
 #
 # You train two networks in your world. One has no prior. The other is *told where to look*: it has the prior of lesson
-# 06 to the oracle, at strength 1. *Does it come to 95 % of the unseen examples in at most 0.8 of the epochs of the
-# first one?* (Where the runs end too early to tell, the answer is "undecided".)
+# 06 to the oracle, at strength 1. *Does the second reach 95 % of the unseen examples in at most 0.8 of the first one's
+# epochs?* (Where the runs end too early to tell, the answer is "undecided".)
 
 # %%
 my_assumption = None  # one of the six names; None: "moving"
@@ -263,8 +263,7 @@ print(f"claimed: a gain of 0.05 with letters and with random numbers -> {claim.v
 #
 # Must a prior say *where* to look? Two others only ask attention to be **sharp**: to put much on few tokens. They are
 # the **entropy** prior and the **sparsity** prior. Each adds a number to the loss. It is 0 if one token has all the
-# attention, and it is largest if all tokens have the same (the evidence has the formulas). The paper reports that
-# both help.
+# attention, and largest if all have equal shares (the evidence has the formulas). The paper reports that both help.
 #
 # Look at the end of each run, in two measures of lesson 02. The **mean mass** is the attention on the two numbers
 # together, averaged over the training sums. The **least mass** is the smallest share that any number gets in any sum.
@@ -289,9 +288,9 @@ for words, arm in arms.items():
 # %% [markdown]
 # (The teacher is a trained network, as in lesson 07.)
 #
-# Look at the last two rows. By the mean mass they are perfect: all attention is on the two numbers. But the least mass
-# is 0.00: in some sum, one of the two numbers gets next to nothing. One large share is sharper than two halves, but a
-# sum needs both of its numbers. Here is each network:
+# Look at the last two rows. By the mean mass their medians are perfect: all attention is on the two numbers. But the
+# least mass is 0.00: in some sum, one of the two numbers gets next to nothing. One large share is sharper than two
+# halves, but a sum needs both of its numbers. Here is each network:
 
 # %% tags=["hide-input"]
 drawn = {
@@ -330,7 +329,7 @@ viz.lines(
 #
 # ## Case file
 #
-# - **We know:** the prior helps in four of eight other worlds, and under Muon in no seed. At 24 tokens it does not bring
+# - **We know:** the prior passes in four of eight other worlds; under Muon in no seed. At 24 tokens it does not bring
 #   the gain that we asked for. A prior that only makes attention sharp brings two of ten networks to 95 %.
 # - **We doubt:** that somebody must know the oracle. The attention of a trained network, which found the numbers by
 #   itself, serves as well.

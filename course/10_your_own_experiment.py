@@ -4,9 +4,9 @@
 # For nine lessons you followed an investigation that others began. You saw claims that held, claims that failed, and
 # claims that nobody could decide. Now it is your turn.
 #
-# **What do you believe about these networks, and what would change your mind?** Whoever cannot answer the
-# second half does not yet have a claim. So you write a claim down, with the rule that judges it, *before* its runs. Then you
-# train both sides on five seeds and let code give the verdict.
+# **What do you believe about these networks, and what would change your mind?** If you cannot answer the second half,
+# you have no claim yet. So you write a claim down, with the rule that judges it, *before* its runs. Then you train
+# both sides on five seeds and let code give the verdict.
 #
 # Whether it comes out "reproduced" does not matter. A **null result** ("no effect found"), honestly asked for, gets
 # full marks.
@@ -74,11 +74,11 @@ look_back(kept())
 # ## 3. The rule, and how often luck passes it
 #
 # A claim has one or more *parts*. A part is one comparison, made for each seed: the run with the change against the
-# run of the same seed without it. A seed says yes, or no, or nothing, if its runs ended too early to tell.
+# run of the same seed without it. A seed says yes or no; or nothing, if its runs ended too early.
 #
-# The rule in words: *a part holds if four fifths of the seeds say yes. It fails if the yeses and the silent seeds
-# together are fewer. Otherwise it is undecided.* (Lesson 00 has the course's other rule, for claims about a number.)
-# In symbols, with $y$ yeses and $u$ silent ones among $n$ seeds:
+# The rule in words: *a part holds if four fifths of the seeds say yes. It fails if the yes and the silent seeds
+# together are fewer than that. Otherwise it is undecided.* (Lesson 00 has the course's other rule, for claims about a
+# number.) In symbols, with $y$ yeses and $u$ silent ones among $n$ seeds:
 #
 # $$\text{holds} \iff y \ge \lceil \tfrac45 n \rceil, \qquad
 #   \text{fails} \iff y + u < \lceil \tfrac45 n \rceil .$$
@@ -153,7 +153,7 @@ viz.lines(
 #
 # ## 4. The claim, before the runs
 #
-# **The next cells are yours to change.** As they stand they hold an example, so that the lesson runs: with 6
+# **The next cells are yours to change.** As they stand they hold an example, so that the lesson runs: with 5
 # distractors the network takes longer than with 2, because there is more to search.
 #
 # First the two *arms*: settings that differ in what their name says and in nothing else.
@@ -299,8 +299,8 @@ beside("10 verdict on the control", my_verdict_on_the_control, verdicts[1].verdi
 #
 # A seal does not keep you from running ten claims and showing one. Only you can do that.
 #
-# **A common misconception.** "A null result is a failed experiment." An experiment fails when nothing that came
-# out could have changed anybody's mind.
+# **A common misconception.** "A null result is a failed experiment." An experiment fails when no outcome could have
+# changed anybody's mind.
 #
 # ## Questions that nobody has answered
 #

@@ -66,9 +66,9 @@ print("LN(2x) is LN(x):", same)
 #
 # ## 2. Bet on an order
 #
-# The authors' account goes like this. Without an LN the network can memorise *by length*: it tells examples apart
-# whose vectors have one direction and different lengths. Behind an LN such vectors are equal. So the network must
-# change their directions, and this is what generalising needs.
+# The authors' account goes like this. Without an LN the network can memorise *by length*: it tells apart examples
+# whose vectors differ only in length. Behind an LN such vectors are equal. So the network must change their
+# directions, and this is what generalising needs.
 #
 # *Four placements: `"none"`, `"A*"`, `"M"`, `"M+A*"`. Order them, the first to answer 95 % of the unseen sums
 # first.*
@@ -77,7 +77,7 @@ print("LN(2x) is LN(x):", same)
 my_order = None  # such as ("none", "A*", "M", "M+A*")
 
 # %% [markdown]
-# Two of them train live, on fewer sums and too short for 95 %. Then come five recorded seeds of all six.
+# Two of them train live, on fewer sums, and stop before 95 %. Then come five recorded seeds of all six.
 
 # %% tags=["nbval-ignore-output", "hide-output"]
 print("The result:")
@@ -132,7 +132,7 @@ beside("11 order of four placements", my_order, tuple(order))
 #
 # - *The block* shows what reads through a norm ("stream" means $x$ or $y$).
 # - *What it answers*: the coloured lines are the placement, the grey ones the five networks without a norm.
-# - *How evenly it looks*: the **entropy** of attention. It is greatest, 1.1 nats, where all three tokens get the same.
+# - *How evenly it looks*: the **entropy** of attention. It is greatest, 1.1 nats, if all three tokens get equal shares.
 # - *How many directions its features use*: the **effective rank** of the vectors that the readout gets. (The readout
 #   is the last matrix, which makes the logits.) The paper's account is that a network groks when few directions are
 #   enough, when its features are *compressible*. Lesson 13 puts this to the test.
@@ -163,8 +163,9 @@ for name in grokked:
 # Each entry is a median of five seeds, the soonest and the latest seed, and how many come to one half.
 #
 # **The two quickest placements have their mirror images early.** With M and A^v half of them are right by epoch 100,
-# in every seed. With `none` and A* most seeds take thousands of epochs to get even those. So one thing that the placement
-# decides is how soon the network sees that $a + b = b + a$. That is not all, for the other sums come sooner as well.
+# in every seed. With `none` and A* most seeds take thousands of epochs to get even those. So one thing that the
+# placement decides is how soon the network sees that $a + b = b + a$. That is not all, for the other sums come sooner
+# as well.
 #
 # ## 4. The twist: what else was changed?
 #
@@ -172,7 +173,7 @@ for name in grokked:
 # multiplied by a constant $r$ (the paper calls it $a$). With a smaller $r$ the wait is shorter, the paper finds.
 #
 # Look at how it was tried. With $r$ the learning rate was changed, too, from $\eta$ to $\eta / r^2$. With AdamW each
-# step takes the share *learning rate × weight decay* of each weight away. So:
+# step takes away the share *learning rate × weight decay* of each weight. So:
 
 # %%
 optimizer = row.arms()["none"][0].optimizer
@@ -220,8 +221,8 @@ pace = Present(product, experiments.recorded("lr-and-decay"))
 strip_figure(product, pace, accuracy=0.95, scale="linear")
 
 # %% [markdown]
-# A tenfold rate changes the median by about a tenth if the decay makes up for it. In this one comparison it is the product
-# that matters, and not the rate alone.
+# A tenfold rate changes the median by about a tenth if the decay makes up for it. In this one comparison it is the
+# product that matters, and not the rate alone.
 #
 # The map after this lesson:
 
@@ -235,7 +236,7 @@ viz.claims_map(upto=11)
 #   half; with one before the scores alone no network comes there in 10,000 epochs. A small readout does not help by
 #   itself.
 # - **We do not know:** why. With A^v, too, a network could memorise by length, and A^v is quick (the evidence).
-# - **What would change it:** the same order under another optimizer, such as Muon (lesson 05).
+# - **What would change it:** another order under another optimizer, such as Muon (lesson 05).
 #
 # **A common misconception.** "This setting groks sooner." Sooner than what, and what else was changed? Ask first
 # for the product of learning rate and decay.

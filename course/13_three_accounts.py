@@ -40,20 +40,20 @@ from grokkit.viz.style import SIGNAL_LOOKS, picture, titles
 # | features | **entropy** | how evenly attention is spread over the five tokens |
 # | | **effective rank** | how many directions the features use, the vectors that the readout gets (lesson 11) |
 # | | **alpha** | it is low if a few of these directions are far stronger than the others |
-# | uniformity | **relative MED** | how near neighbours are in the embedding, at the best step (lesson 12) |
+# | uniformity | **relative MED** | the best step of lesson 12: how near neighbours are in the embedding |
 # | no account | **Fourier** | whether the dimensions of the embedding share a few frequencies (lesson 09) |
 # | | **norm** | how large the weights of the MLP are (lesson 05) |
 #
 # The answer itself is an eighth signal, **unseen pairs**: the accuracy on pairs whose mirror image is unseen, too.
 #
-# A signal moves for thousands of epochs. At which epoch shall we say that it has moved? Look at its whole change,
-# from the epoch $t_0$ of memorising to the last epoch $T$. With $s(t)$ the signal, the share of this change that is done
-# at epoch $t$ is
+# A signal moves for thousands of epochs. At which epoch shall we say that it has moved? Look at its whole change, from
+# the epoch $t_0$ of memorising to the last epoch $T$. With $s(t)$ the signal, the share of this change that is done at
+# epoch $t$ is
 #
 # $$\mathrm{done}(t) = \frac{s(t) - s(t_0)}{s(T) - s(t_0)} .$$
 #
 # It is 0 at memorising and 1 at the end, whether the signal rises or falls. The rule: a signal is **half-way** at the
-# epoch from which on at least half of its change is done, up to the end.
+# first epoch from which at least half of its change stays done.
 
 
 # %%
@@ -168,9 +168,9 @@ figure
 # %% [markdown]
 # <details><summary><b>What the five seeds show</b> (open after your guess)</summary>
 #
-# The **effective rank** is half-way first in every seed, at less than half of the epochs that the unseen pairs take. Then
-# comes attention (KL and entropy), and alpha is last. (The account of the effective rank says that it *falls*. Here it
-# rises to a peak, and then falls back in part: evidence 13.)
+# The **effective rank** is half-way first in every seed, at less than half of the epochs that the unseen pairs take.
+# Then comes attention (KL and entropy), and alpha is last. (The account of the effective rank says that it *falls*.
+# Here it rises to a peak, and then falls back in part: evidence 13.)
 #
 # </details>
 #
@@ -199,8 +199,8 @@ print(f"ahead in {np.sum(clock < dates['unseen pairs'])} of {len(runs)} seeds")
 # ## 4. A network that never groks
 #
 # If a signal shows that a network generalises, it must not move in networks that do not. We have two kinds that
-# memorise and never grok. In one the **weight decay is 0** (lesson 05). The other sits in the **trap** of lesson 02: its
-# distractors are random numbers.
+# memorise and never grok. In one the **weight decay is 0** (lesson 05). The other sits in the **trap** of lesson 02:
+# its distractors are random numbers.
 #
 # How much does a signal change there, from memorising to the end? The table gives this change as a multiple of the
 # change in the network of the same seed that groks. 1 means as much, 0 not at all, below 0 the other way.
@@ -221,8 +221,8 @@ print(f"{'unseen pairs right at end':28}" + "".join(f"{share:22.2f}" for share i
 # that groks, and hardly any unseen pair is right. So the signal that came first does not show that a network
 # generalises.
 #
-# Relative MED and Fourier hardly change in either control. They pass. (The norm moves the other way in both, and alpha
-# in the trap.)
+# Relative MED and Fourier hardly change in either control. They pass. (The norm goes the other way in both, and
+# entropy in the trap.)
 #
 # And KL? In the trap it changes *more* than in the network that groks. Has attention found the numbers there? Look at
 # its values:
@@ -248,9 +248,9 @@ print(f"attention that looks everywhere alike has KL {np.log(5 / 2):.2g}")
 # With attention we can: the KL prior of lesson 06 tells the network where to look. If the other signals waited for
 # attention, they must now come sooner.
 #
-# For each signal we note the value that it has when it is half-way *without* the prior. At which epoch does the
-# network of the same seed come to this value *with* the prior? (Medians of five seeds. The last two columns count the
-# seeds in which the signal is there before the unseen pairs are.)
+# Take each signal's value when it is half-way *without* the prior. At which epoch does the network of the same seed
+# reach this value *with* the prior? (Medians of five seeds. The last two columns count the seeds in which the signal
+# is there before the unseen pairs are.)
 
 # %%
 print(f"{'':16}{'epoch of this value (median)':>28}{'':9}{'before the unseen pairs':>30}")
@@ -273,7 +273,7 @@ for name in names:
 #
 # ## 6. They may all be right, at different times
 #
-# In this network each account saw something that is there. First attention turns to the numbers: the search. Then the
+# In this network each account saw something that is there. Early, attention turns to the numbers: the search. Then the
 # embeddings become even, in some seeds soon, in others together with the answer. Waves gather (Fourier) about when the
 # unseen pairs are answered: learning to add. The features move early (effective rank) and late (alpha). But *because*
 # does not follow from *before*.

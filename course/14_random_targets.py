@@ -174,7 +174,7 @@ print(f"best sigma {sigmas[losses.mean(dim=1).argmin()]:.2f}; "
 # $$u_T = m + B^\top z + \sqrt{d}\,e, \qquad \text{with the covariance}\quad C = B^\top B + d\,I .$$
 #
 # The loss is again minus the log-likelihood ([exercise 14.2](../exercises/14_random_targets.ipynb) writes it). (A
-# **martingale** is a random path that on average goes neither up nor down: here, the two random terms.)
+# **martingale** is random and on average goes neither up nor down: here, the two random terms.)
 #
 # At x = 0.5 the true ends have two peaks, one for each valley. Here is the law of the trained MNO:
 
@@ -255,8 +255,8 @@ print(f"for neighbours to differ as in the true ends: {smooth:.3f} or less")
 
 # %% [markdown]
 # The mean is smooth and near the ridge. With the factors there is a spread, and neighbours still go together. With the
-# nugget neighbours differ about ten times as much as in the true ends. **The nugget is too large.** (One reason: each
-# training step moves it by a fraction of a per cent, and 400 steps are too few.)
+# nugget neighbours differ about ten times as much as in the true ends. **The nugget is too large.** (One reason, we
+# think: a step moves it by a fraction of a per cent, and 400 are too few.)
 #
 # ## 5. How good is a law?
 #
@@ -318,7 +318,7 @@ beside("14 the better law", my_winner, "covariance" if covariance_wins else "fac
 # - On `heat` (our equation without valleys) and `burgers` (a fluid with shocks) one covariance is enough.
 # - On `phi4` (our equation) and `rough` (the path of a price, whose noise depends on the field) the MNO is better.
 #
-# (Here the nugget takes ten times larger steps. We changed this after five other seeds.)
+# (In these runs the nugget's steps are ten times larger. We changed this after five other seeds.)
 
 # %%
 operators = experiments.row("operators").evidence(experiments.recorded("operators"))
@@ -352,10 +352,9 @@ print(
 #   is enough.
 # - On `rough` the MNO is better in each seed, by a few per cent.
 # - On `phi4` we were wrong: one covariance is better in each seed. There the MNO is worse even than the squared error
-#   alone, and its mean is far off. (In the live run above it was not. There the nugget takes smaller steps, and we
-#   think that its quick steps spoil the mean. No recorded run tests it.)
+#   alone, and its mean is far off. (The live MNO above beat the squared error. Its nugget takes smaller steps; we think that large ones spoil the mean. No recorded run tests it.)
 #
-# **Where the MNO gains over one answer, one covariance gains most of it as well.** ([RESULTS](../RESULTS.md#operators)
+# **Where the MNO gains over one answer, one covariance gains most of it, or more.** ([RESULTS](../RESULTS.md#operators)
 # has all scores. The paper's own systems are not in it.)
 #
 # ## Case file
