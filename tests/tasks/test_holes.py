@@ -100,7 +100,7 @@ def test_a_hole_is_refused_by_name_or_can_be_built(p, edge, hole, split, fractio
     except SettingError as refusal:
         assert refusal.field in ("train_fraction", "hole_edge")
         return
-    assert abs(len(data.train) - round(fraction * p * p)) <= (split == "unordered")
+    assert abs(len(data.train) - round(fraction * (p * p))) <= (split == "unordered")
     assert len(data.extra["hole"]) == (edge + 1) * (edge + 1 if hole == "square" else p)
     assert len(data.extra["outside the hole"]) > 0
 

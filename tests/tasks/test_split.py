@@ -28,7 +28,7 @@ fractions = st.floats(0.05, 0.95)
 
 @given(p=st.integers(2, 20), fraction=fractions, seed=st.integers(0, 9))
 def test_a_split_by_pair_has_the_rounded_number_of_train_pairs(p, fraction, seed) -> None:
-    wanted = round(fraction * p * p)
+    wanted = round(fraction * (p * p))
     if 0 < wanted < p * p:
         train = split(torch.arange(p * p), fraction, generator(seed, "split"))
         assert train.sum() == wanted
@@ -38,7 +38,7 @@ def test_a_split_by_pair_has_the_rounded_number_of_train_pairs(p, fraction, seed
 def test_an_unordered_split_is_near_and_closed_under_swapping(p, fraction, seed) -> None:
     pairs = decode(torch.arange(p * p), p, 2)
     unordered = encode(pairs.sort(dim=1).values, p)
-    wanted = round(fraction * p * p)
+    wanted = round(fraction * (p * p))
     if 1 < wanted < p * p - 1:
         train = split(unordered, fraction, generator(seed, "split")).reshape(p, p)
         assert abs(int(train.sum()) - wanted) <= 1
