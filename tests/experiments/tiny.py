@@ -110,7 +110,8 @@ def trained_together(specs: list[Spec]) -> xr.Dataset:
     for group in together:
         jobs.append(Job(tuple(group), sum(len(job.specs) for job in jobs)))
     with Collector(jobs, progress=False) as collector:
-        in_this_process(jobs, collector)
+        if in_this_process(jobs, collector):
+            raise KeyboardInterrupt  # a part of the runs must not be kept for other tests
     return collector.result(False)
 
 

@@ -379,3 +379,9 @@ def test_accuracies_has_a_panel_for_each_arm_and_says_where_it_ends(name: str):
         own = end.values[history.arm.values == arm]
         assert ax.get_title("left").strip() == arm
         assert f"end: {own.min():.2f} to {own.max():.2f}" in ax.get_title("right")
+
+
+def test_accuracies_can_be_drawn_of_runs_that_were_cut_short():
+    history = runs_of("ungrokking")
+    figure = viz.row_figure("ungrokking", history.assign_coords(ended=history.ended * 0 + 4))
+    assert all("end: 0." in ax.get_title("right") for ax in figure.axes)
