@@ -3,9 +3,9 @@
 import json
 import re
 import shutil
-import tomllib
 from pathlib import Path
 
+from grokkit.classroom.colab import repository
 from grokkit.classroom.exercises import generate
 from grokkit.classroom.notebooks import NotebookError
 from grokkit.errors import refuse
@@ -72,7 +72,8 @@ def handout(
         encoding="utf-8",
     )
     written.append(readme)
-    address = _repository(course)
+    address = repository(course.resolve().parent)
+    address = address and address.removesuffix("/").removesuffix(".git")
     for path in written:
         _mend(path, target, address)
     return written
@@ -99,9 +100,6 @@ def _is_dead(to: str, at: Path) -> bool:
 def _mend(path: Path, target: Path, address: str | None) -> None:
     """Let the links of a file that lead nowhere lead to the repository, or be plain words."""
 
-    def mended(text: str) -> str:
-        return _LINK.sub(instead, text)
-
     def instead(link: re.Match[str]) -> str:
         if not _is_dead(link["to"], path.parent):
             return link[0]
@@ -112,32 +110,19 @@ def _mend(path: Path, target: Path, address: str | None) -> None:
         # For a file GitHub forwards `tree` to `blob`.
         return f"[{link['says']}]({address}/tree/HEAD/{inside})"
 
-    if path.suffix == ".md":
-        text = path.read_text(encoding="utf-8")
-        if dead_links(text, path.parent):
-            path.write_text(mended(text), encoding="utf-8", newline="\n")
-    if path.suffix != ".ipynb":
+    if path.suffix not in (".md", ".ipynb"):
         return
-    notebook = json.loads(path.read_text(encoding="utf-8"))
-    changed = False
-    for cell in notebook["cells"]:
-        text = "".join(cell["source"])
-        if cell["cell_type"] == "markdown" and dead_links(text, path.parent):
-            cell["source"] = mended(text).splitlines(keepends=True)
-            changed = True
-    if changed:
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".md":
+        text = _LINK.sub(instead, text)
+    else:
+        notebook = json.loads(text)
+        for cell in notebook["cells"]:
+            if cell["cell_type"] == "markdown":
+                mended = _LINK.sub(instead, "".join(cell["source"]))
+                cell["source"] = mended.splitlines(keepends=True)
         text = json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
-        path.write_text(text, encoding="utf-8", newline="\n")
-
-
-def _repository(course: Path) -> str | None:
-    """The address that the checkout's ``pyproject.toml`` calls the repository."""
-    project = course.resolve().parent / "pyproject.toml"
-    if not project.exists():
-        return None
-    urls = tomllib.loads(project.read_text(encoding="utf-8")).get("project", {}).get("urls", {})
-    address = urls.get("Repository")
-    return address and address.removesuffix("/").removesuffix(".git")
+    path.write_text(text, encoding="utf-8", newline="\n")
 
 
 def _copy(source: Path, target: Path) -> Path:

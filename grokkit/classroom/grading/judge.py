@@ -110,7 +110,7 @@ def mark(
         number, line = map(int, value)
         at.update(statement=number, line=line)
 
-    peer.handle("at", statement)
+    peer.handlers["at"] = statement
 
     def marked(name: str) -> Iterator[Mapping[str, Any]]:
         at.clear()

@@ -164,20 +164,16 @@ class Sandbox:
         """The judge of the class; a new one if there is none."""
         with self._lock:
             if not self._judges or self._judges[-1].process.poll() is not None:
-                self._judges.append(self._new_judge())
+                ours, theirs = socket.socketpair()
+                ends = contextlib.ExitStack()
+                problems = ends.enter_context(tempfile.TemporaryFile())  # noqa: SIM115  # by ends
+                ends.enter_context(ours)
+                with theirs:
+                    words = [str(self.limits.patience + 10)]
+                    process = self._start("judge", words, theirs, problems, ends)
+                self._judges.append(_Judge(process, ours, problems))
+                weakref.finalize(self._judges[-1], ends.close)
             return self._judges[-1]
-
-    def _new_judge(self) -> "_Judge":
-        ours, theirs = socket.socketpair()
-        ends = contextlib.ExitStack()
-        problems = ends.enter_context(tempfile.TemporaryFile())  # noqa: SIM115  # closed by ends
-        ends.enter_context(ours)
-        with theirs:
-            words = [str(self.limits.patience + 10)]
-            process = self._start("judge", words, theirs, problems, ends)
-        judge = _Judge(process, ours, problems)
-        weakref.finalize(judge, ends.close)
-        return judge
 
     def _start(
         self,
