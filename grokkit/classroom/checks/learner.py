@@ -50,13 +50,11 @@ class Call:
     Attributes:
         inputs: the arguments by name.
         returned: what came back; None if it raised.
-        came_back: whether it did.
         changed: the names of the arguments that the function changed.
     """
 
     inputs: list[tuple[str, Any]]
     returned: Any = None
-    came_back: bool = False
     changed: list[str] = field(default_factory=list)
 
 
@@ -90,7 +88,6 @@ class Recorded:
             raise
         except (Exception, SystemExit) as error:
             raise of_learner(error) from error
-        call.came_back = True
         return call.returned
 
 

@@ -90,10 +90,8 @@ class Peer:
             self._send({"answer": "value"}, self.handlers[action](value))
         except Gone:
             raise
-        except LearnerError as error:
-            self._send({"answer": "error", "attempted": error.attempted}, error.text[:LONGEST_TEXT])
         except (Exception, SystemExit, KeyboardInterrupt) as error:
-            told = of_learner(error)
+            told = error if isinstance(error, LearnerError) else of_learner(error)
             self._send({"answer": "error", "attempted": told.attempted}, told.text[:LONGEST_TEXT])
 
     # --- functions ------------------------------------------------------------------------
