@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from grokkit.cli import complain
 from grokkit.cli.options import check_writable
-from grokkit.engine.files import write_whole
 from grokkit.errors import refuse
 
 if TYPE_CHECKING:
@@ -65,11 +64,13 @@ def claims(
         refuse("figures", str(figures), "a folder")
 
     if findings is not None:
+        from grokkit.engine.files import write_whole
         from grokkit.experiments.findings import findings_document
 
         print(f"wrote {write_whole(findings, findings_document().encode())}")
     if map_ is not None:
         from grokkit import viz
+        from grokkit.engine.files import write_whole
 
         print(f"wrote {write_whole(map_, viz.png(viz.claims_map()))}")
     if findings is not None or map_ is not None:
@@ -107,6 +108,7 @@ def claims(
 def _document(out: Path | None, check: Path | None) -> int:
     """Write the document of results and the file of the map, or compare both with the runs."""
     from grokkit import runs
+    from grokkit.engine.files import write_whole
     from grokkit.experiments.claims_map import FILE
     from grokkit.experiments.results import documents
 
@@ -136,6 +138,7 @@ def _draw(row: "Row", history: "xr.Dataset | None", size: "Size", figures: Path 
     if figures is None:
         return
     from grokkit import experiments, viz
+    from grokkit.engine.files import write_whole
 
     name = experiments.name_at(row.name, size)
     if history is None and (row.arms(size) or size != "classroom"):

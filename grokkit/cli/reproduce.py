@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from grokkit.cli import complain
-from grokkit.engine.files import write_whole
 from grokkit.errors import SettingError, check_int, refuse
 
 if TYPE_CHECKING:
@@ -119,6 +118,7 @@ def _reproduce(
 ) -> None:
     """Train, judge, write; in the end say what was found."""
     from grokkit import experiments, runs, viz
+    from grokkit.engine.files import write_whole
 
     history, results = experiments.reproduce(row, folder, size, seeds, **how)
     name = experiments.name_at(row.name, size)

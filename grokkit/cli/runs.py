@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from grokkit.cli.options import check_writable, choose
-from grokkit.engine.files import write_whole
 from grokkit.errors import check_int, refuse
 
 if TYPE_CHECKING:
@@ -47,6 +46,7 @@ def show(name: str, *, out: Path | None = None) -> int:
     """
     from grokkit import viz
     from grokkit.diagnostics import grok_epoch, memorise_epoch
+    from grokkit.engine.files import write_whole
 
     if out is not None and out.suffix != ".png":
         refuse("out", str(out), "a file that ends in .png")
