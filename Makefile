@@ -77,9 +77,11 @@ $(VENV)/.dev: $(BIN)/python pyproject.toml constraints.txt
 	$(call install,dev)
 	@touch $@ $(VENV)/.course
 
+# JupyterLab's question about news would lie over the corner of a lesson until it is answered.
 define install
 $(if $(TORCH_INDEX),$(PIP) install -c constraints.txt --index-url $(TORCH_INDEX) torch)
 $(PIP) install -c constraints.txt -e '.[$(1)]'
+$(BIN)/jupyter labextension disable --level sys_prefix @jupyterlab/apputils-extension:announcements
 endef
 
 $(BIN)/python:

@@ -33,7 +33,7 @@ print(f"training sums right: {float(accuracy.train_accuracy):.0%}")
 print(f"unseen sums right:   {float(accuracy.test_accuracy):.0%}")
 
 # %% [markdown]
-# It knows all the sums that it was trained on, and few others. Lesson 01 trains longer, and more happens.
+# It knows all the sums that it was trained on, and far fewer of the others. Lesson 01 trains longer, and more happens.
 #
 # `train` returns everything that was measured, for each run and each **epoch** (here, one training step). It is a
 # dataset of the [xarray](https://docs.xarray.dev) library. Each variable says what it means. You need not know
@@ -89,7 +89,7 @@ print(f"... and {len(history.data_vars) - 4} more: history.data_vars")
 #
 # The result is written like this: *0.53 [0.36 to 0.69]*. The median of the seeds is 0.53: about half of the
 # epochs. The numbers in brackets are an interval for it. On average, of 100 such intervals 95 or more hold the true
-# median (with five seeds: about 94).
+# median. (With five seeds the interval goes from the least to the greatest; then it is about 94.)
 #
 # The verdict compares the interval with the bound. Here the bound is two thirds, or 0.67, and 1 means "no
 # effect":
@@ -101,6 +101,8 @@ print(f"... and {len(history.data_vars) - 4} more: history.data_vars")
 # | 0.70 to 0.90 | not reproduced: missed | there is an effect, but it is too small |
 # | 0.70 to 1.20 | not reproduced: not shown | there may be no effect at all |
 # | 1.10 to 1.50 | not reproduced: refuted | the effect goes the other way |
+#
+# Other claims ask each seed for a yes or no, such as "sooner in at least four of five seeds". Lesson 10 has their rule.
 #
 # A claim with bounds on both sides, such as "between 0.4 and 0.6", is *refuted* where the whole interval lies outside.
 # *Partly* means that some parts of a claim hold and others do not; the bracket behind it says what became of

@@ -149,7 +149,7 @@ seconds = time.process_time() - began
 epochs, known, unseen, looks = zip(*records, strict=True)
 viz.lines(
     [viz.Line(epochs, known, "training sums", "train"), viz.Line(epochs, unseen, "unseen sums")],
-    title="Known early, understood late",
+    title="What your network gets right",
     below="the network that you have just built, seed 0",
     x="epoch",
     y="share of right answers",
@@ -199,17 +199,17 @@ viz.lines(
 #
 # ## 4. Watch it, and change it
 #
-# Press *Start*. Then change one setting and start again: the run before stays as pale curves. Try the
-# **weight decay**: it takes the same small share off every weight, at each step. (Lessons 02 and 03 explain the
-# other panels.)
+# Press *Start*. Then change one setting and start again: the run before stays as pale curves. Try the **weight
+# decay**: it takes the same small share off every weight, at each step. Do the unseen sums come sooner or later with
+# more of it? (Lessons 02 and 03 explain the other panels.)
 
 # %% tags=["nbval-ignore-output"]
 widgets.LiveTraining()
 
 # %% [markdown]
-# **A question on the way.** Five networks, with five seeds, were trained *without* weight decay, for 16,000
-# epochs each, at a learning rate five times smaller than in the widget. *What share of the unseen sums is
-# right at the end, in the median, from 0 to 1?*
+# **A question on the way.** Five networks, with five seeds, were trained *without* weight decay, for 16,000 epochs
+# each, at a learning rate of 0.001 (the widget begins with 0.005). *What share of the unseen sums is right at the end,
+# in the median, from 0 to 1?*
 
 # %%
 my_accuracy_without_decay = None
@@ -252,11 +252,11 @@ viz.lines(
 )
 
 # %% [markdown]
-# Look to the left of the dashed line. Attention makes an **early jump** towards the numbers, before the training sums are
-# known. The rest of the way takes much longer. Is that so in other networks? Here are five recorded ones:
+# Look to the left of the dashed line. Attention makes an **early jump** towards the numbers, before the training sums
+# are known. The rest of the way takes much longer. Is that so in other networks? Here are five recorded ones:
 
 # %%
-recorded = runs.load("classroom")  # five seeds, at a tenth of your network's learning rate
+recorded = runs.load("classroom")  # five seeds, learning rate 0.001
 print("attention on the two numbers, and the epoch in brackets")
 for run, seed in enumerate(recorded.seed.values):
     one = recorded.isel(run=run)
@@ -269,10 +269,11 @@ for run, seed in enumerate(recorded.seed.values):
 
 # %% [markdown]
 # In each of these seeds the first move is the larger one, and thousands of epochs pass before the unseen
-# sums are right. (Their learning rate is a tenth of your network's, and their wait is ten times as long or more.)
+# sums are right. (Their
+# learning rate is 0.001, yours was 0.01. Their wait is ten times as long or more.)
 #
-# So is the search for the numbers over when the wait begins? Not quite: these are means over all sums. Single numbers may
-# still get little attention. Lessons 02 and 03 look at those.
+# So is the search for the numbers over when the wait begins? Not quite: these are means over all sums. Single numbers
+# may still get little attention. Lessons 02 and 03 look at those.
 #
 # ## 6. The twist: what was the test testing?
 #
@@ -285,8 +286,8 @@ for run, seed in enumerate(recorded.seed.values):
 print(f"{data.mirror_rate:.0%} of the unseen sums have a mirror image that was trained on")
 
 # %% [markdown]
-# So some unseen sums are mirrored, and others are not. *When half of those without a mirror image are
-# right, what share of the mirrored ones is right, from 0 to 1?*
+# So some unseen sums are mirrored, and others are not. *Take the epoch at which half of those without a mirror
+# image are right. What share of the mirrored ones is right then, from 0 to 1?*
 
 # %%
 my_mirrored_accuracy = None
@@ -311,21 +312,22 @@ beside(
 )
 
 # %% [markdown]
-# **The mirrored sums are right first.** For them it is enough that order does not matter. For the others the
-# network must add. The usual curve of "test accuracy" mixes the two. About half of the unseen sums are
-# mirrored, and so your own curve rested at one half. Who reports *test accuracy* should say which pairs were unseen.
+# **The mirrored sums are right first.** For them it is enough that order does not matter. For the others the network
+# must add. The usual curve of "test accuracy" mixes the two. About half of the unseen sums are mirrored. This fits
+# your own curve, which rested at one half. If you report a *test accuracy*, say which pairs were unseen.
 #
 # ## Case file
 #
 # - **We know:** the training sums are right long before the unseen ones: in your network, and in five
-#   recorded ones. Mirror images come first, addition second.
+#   recorded ones. In the recorded ones mirror images come first, addition second.
 # - **We doubt:** that the network waits for its attention alone. In the mean, attention's largest move
 #   comes before the wait begins.
 # - **It would change our minds:** a network that groks with AdamW and no weight decay; or one that answers
 #   the other sums before the mirrored ones.
 #
-# **The map so far:** what is said, what was measured, and the [verdict](00_index.ipynb). (*Divergence* says how far attention is
-# from the oracle. It is 0 at the oracle; lesson 02 defines it.)
+# **The map so far:** what is said, what was measured, and the [verdict](00_index.ipynb). (*Divergence* says how far
+# attention is from the oracle; lesson 02 defines it. The line says that attention comes *before* the unseen sums. It
+# does not say that attention is all they wait for.)
 
 # %%
 viz.claims_map(upto=1)

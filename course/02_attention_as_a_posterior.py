@@ -67,10 +67,11 @@ print(data.spell(data.train.tokens[300]), "  shares:", [f"{one:.2f}" for one in 
 #
 # ## 2. Why "posterior"?
 #
-# One of the two informative tokens is picked in secret. You guess its place. Before reading, all five places seem
-# equally likely: this is your **prior**. Each token then gives **evidence** for its place. Bayes' rule gives what
-# you believe afterwards, the **posterior**: prior times evidence, divided by the sum. That is softmax, with the
-# evidence $\exp(\ell_j)$. Who knows the task gives each of the two places one half: the oracle.
+# Suppose that you look for an informative token and do not know its place. Before reading, all five places seem equally
+# likely: this is your **prior**. Then each token makes its own place more or less likely: this is **evidence**. Bayes'
+# rule gives what you believe afterwards, the **posterior**: prior times evidence, divided by the sum. That is softmax,
+# with the evidence $\exp(\ell_j)$. Someone who knows the task gives each of the two informative places one half: this
+# is the oracle.
 #
 # *A score rises by $\log 2$, which is about 0.69. By what factor do the odds of its place against another one
 # grow? (The odds of two places are the ratio of their shares.)*
@@ -126,8 +127,8 @@ for kind, one in kinds.items():
 # *Constant*: the same two signs in every sequence. *Alphabet*: each is one of four letters, drawn at random.
 # *Random*: each is a number, drawn at random.
 #
-# They have nothing to do with the answer. But a network can learn by heart which answer came with which distractors. How
-# many of the training sums could be answered so, without looking at the numbers?
+# They have nothing to do with the answer. But a network can learn by heart which answer came with which distractors.
+# How many of the training sums could be answered so, without looking at the numbers?
 
 # %%
 
@@ -179,9 +180,9 @@ print(f"random: attention on the two distractors {on_distractors:.2f} (median of
 
 # %% [markdown]
 # With random distractors it knows all of the training sums, and next to no unseen one. It looks mostly at the
-# distractors: they alone could answer 74 % of the training sums, as you have counted. In 10,000 epochs it does not
-# come out of this state, the **trap**. (Each pair of numbers keeps one draw of distractors. With four draws of each
-# pair most networks generalise: see the evidence.)
+# distractors: they alone could answer 74 % of the training sums, as you have counted. (How it knows the others, we
+# have not measured.) In 10,000 epochs it does not come out of this state, the **trap**. (Each pair of numbers keeps
+# one draw of distractors. With four draws of each pair most networks generalise: see the evidence.)
 #
 # ## 5. The twist: the epochs to 95 % have two parts
 #
@@ -236,18 +237,18 @@ print("The result:")
 for kind, guess in (("alphabet", my_search_alphabet), ("constant", my_search_constant)):
     print(beside(f"02 share of the search, {kind}", guess, round(search_share(kind), 2)))
     print(f"    memorised at {row.memorised(kind).median:,.0f}")
+print("(medians of the five seeds' own shares; the bars show medians of epochs)")
 
 # %% [markdown]
 # Look at the first bar. With constant distractors attention is right about as soon as the sums are memorised. The wait
-# comes all the same: the network has yet to learn to add. With alphabet distractors, the second bar, most of the epochs are
-# search. With random ones the search does not end in these runs.
+# comes all the same: the network has yet to learn to add. With alphabet distractors, the second bar, most of the
+# epochs are search. With random ones the search does not end in these runs.
 #
 # The two lowest bars belong to networks that are *told* where to look from the start, by a method of lesson 06.
 # It keeps them out of the trap. But learning to add remains. **To know where to look is not yet to know how to add.**
 #
-# (A printed share is the median of the seeds' shares. The bars have medians of epochs, so their shares differ.)
-#
-# *Try:* choose another kind of distractors, and press *Start*. (The widget adds modulo 43, as in lesson 01.)
+# *Try:* choose *random* distractors, and press *Start*. Does the curve of the unseen sums rise? (The widget adds modulo
+# 43, as in lesson 01.)
 
 # %% tags=["nbval-ignore-output"]
 widgets.LiveTraining()

@@ -59,9 +59,10 @@ for share in (0.5, 0.2, 0.1, 0.0):
 # values, weighted with their shares. It is the same for x and x′: their other tokens are the same, and so are the
 # weights of these.
 #
-# *Try it.* Move the two upper sliders, the weights of position 0 in x and in x′ (a share is a weight over the sum of
-# all weights). Watch $h$ slide along its dotted line, from $m$ at a share of 0 to $v_0$ at a share of 1. $h'$ does the
-# same on its own line, to $v'_0$. Now give position 0 the smallest weight in both.
+# *Try it.* Move the sliders *position 0, token of x* and *position 0, token of x′*. They are weights; a share is a
+# weight over the sum of all. Watch $h$ slide along its dotted line between $m$ and $v_0$: the larger its share, the
+# nearer to $v_0$. $h'$ does the same on its own line, to $v'_0$. Now give position 0 the smallest weight in both. (The
+# widget also speaks of (16), Bᵧ and γ. They come below.)
 
 # %% tags=["nbval-ignore-output"]
 widgets.RoutingPlayground()
@@ -73,8 +74,8 @@ widgets.RoutingPlayground()
 # $$h = m + \alpha_i\,(v_i - m), \qquad h' = m + \alpha'_i\,(v'_i - m).$$
 #
 # Let $\Delta$ (Delta) be the largest distance of a value from its $m$. Then $h$ is at most $\alpha_i \Delta$ away
-# from $m$, and $h'$ at most $\alpha'_i \Delta$. From $h$ to $h'$ by way of $m$ is the sum of the two, and the straight
-# way is no longer:
+# from $m$, and $h'$ at most $\alpha'_i \Delta$. The straight way from $h$ to $h'$ cannot be longer
+# than this detour by $m$:
 #
 # $$\|h - h'\| \;\le\; (\alpha_i + \alpha'_i)\,\Delta. \qquad (16)$$
 #
@@ -184,10 +185,10 @@ for name, guess in (("weak pull", my_weak_count), ("strong pull", my_strong_coun
 # ## 4. The twist: which measure tells them apart?
 #
 # Lesson 02 has three measures of a look. The picture shows them for each network, at its epoch of 95 %, or at the end
-# of its run if it never came there. Twenty more networks stand there for comparison. Ten are *free*: nothing pulls
-# them. Ten are *told where to look* (lesson 06).
+# of its run if it never came there. Twenty more networks stand there for comparison; the norm of their MLP is not
+# held. Ten are *free*: nothing pulls them. Ten are *told where to look* (lesson 06).
 #
-# *In each panel, look at the two lower rows. In which panel do green and purple not mix?*
+# *In each panel, look at the two lower rows. In which panel do green and purple mix least?*
 
 # %% tags=["hide-input"]
 measures = {"mass": "informative_mass", "KL": "kl", "least mass": "min_informative_mass"}
@@ -296,8 +297,8 @@ for arm in ("AdamW", "Muon", "SGD"):
 
 # %% [markdown]
 # The largest is more than twice the smallest. So if one zone serves all three optimizers, it is at least that wide.
-# (Under AdamW alone, at five rates and decays, the norms at 95 % lie within 1.5 times of each other: see the map. But
-# when the networks had memorised, their norms were at least as near. So it is not the grok that brings them together.)
+# (Under AdamW alone, at five settings of rate and decay, the norms at 95 % are near each other: see the map. But when
+# these networks had memorised, their norms were no farther apart. So it is not the grok that brings them together.)
 #
 # The paper *proves* only that the token that differs needs attention in at least one of the two sequences, as in
 # section 1. It *assumes* that its two conditions suffice.

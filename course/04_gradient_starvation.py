@@ -98,9 +98,9 @@ beside(
 )
 
 # %% [markdown]
-# The triangles stay much nearer to the dashed line, "in proportion", than to the other one. Their slope is the
-# *power* of the loss: 1 means in proportion, and 0.5 means with the square root. Here it is for five recorded
-# networks, with weight decay:
+# The triangles stay much nearer to the dashed line, "in proportion", than to the other one. Their slope is the *power*
+# of the loss: 1 means in proportion (a hundredth of the loss, a hundredth of the gradient), and 0.5 means with the
+# square root (a tenth). Here it is for five recorded networks, with weight decay:
 
 # %%
 row = experiments.row("starvation-bound").evidence(experiments.recorded("starvation-bound"))
@@ -131,8 +131,9 @@ widgets.RunScrubber()
 # starves?**
 #
 # To compare the two, we now take the gradient of their *weights*: of $W_Q$ and $W_K$ for attention, of the two
-# matrices for the MLP. How far does the length of each fall? In twenty new networks, we divide its largest value
-# before memorising by its smallest between then and 95 %.
+# matrices for the MLP. How far does the length of each fall? We
+# measure it in twenty new networks: the largest value before memorising, divided by the smallest between memorising and
+# 95 %.
 #
 # *How far does attention's gradient fall, divided by how far the MLP's falls? (1: just as far.)*
 
@@ -157,13 +158,14 @@ beside(
 )
 
 # %% [markdown]
-# **The MLP starves, too.** Attention's falls further (in the median), but both fall far. (By another measure, in the
+# **The MLP starves, too.** Attention's gradient falls further (in the median of the seeds' own ratios), but both
+# fall far. (By another measure, in the
 # evidence, it is the MLP's that falls further.) So starvation by itself does not explain why attention is late.
 #
 # ## 4. A small gradient is not a small step
 #
 # The optimizer, AdamW, does not take steps of the gradient's size. It divides each gradient by its own recent size.
-# So we claimed, before these runs, that attention's steps fall at most ten-fold. *By what factor do they fall?* (Again
+# We claimed, before these runs, that attention's steps fall at most ten-fold. *By what factor do they fall?* (Again
 # the largest before memorising, divided by the smallest from there to 95 %.)
 
 # %%
@@ -186,9 +188,9 @@ print(f"step at the end, over the step at memorising: {np.median(since):.1f} in 
       f"({min(since):.1f} to {max(since):.1f})")  # fmt: skip
 
 # %% [markdown]
-# Open the picture of all three. *When* does the step (dashed curve) fall?
+# Here is a picture of all three. *When* does the step (black, dashed) fall: before or after the network has memorised?
 
-# %% tags=["hide-input", "hide-output"]
+# %% tags=["hide-output"]
 one = fresh.runs("baseline")[0]
 at = one.epoch.values[1:]
 memorised = one.epoch.values[(one.train_accuracy >= 0.99).values][0]
@@ -203,7 +205,7 @@ viz.lines(
         viz.Line(at, one[name].values[1:], words, "gradient", change)
         for (words, name), change in zip(names.items(), changes, strict=True)
     ],
-    title="Both gradients fall; the steps do not fall as far",
+    title="Two gradients, and the step",
     below="one recorded run with weight decay",
     x="epoch (log scale)",
     y="norm of a gradient or of a step (log scale)",
@@ -212,9 +214,10 @@ viz.lines(
 )
 
 # %% [markdown]
-# Our claim was wrong: in the median the steps fall 16-fold. But look at the dashed line: they fall *before* the sums
-# are memorised. After that they stay about as large as they then were, while both gradients fall on. So "the gradient
-# is tiny, and therefore attention cannot move" is wrong, too. Attention goes on moving, as it does in the widget.
+# Our claim was wrong: in the median the steps fall 16-fold. But look at the black curve: it falls *before* the sums
+# are memorised, left of the vertical line. After that they stay about as large as they then were, while both gradients
+# fall on. So "the gradient is tiny, and therefore attention cannot move" is wrong, too. Attention goes on moving, as
+# it does in the widget.
 #
 # These steps were measured with weight decay. Without it even AdamW's steps nearly vanish, as lesson 05 shows. So the
 # next question is what decay does.
@@ -227,8 +230,8 @@ viz.lines(
 #   the gradient.
 # - **It would change our minds:** a network in which attention starves and the MLP does not.
 #
-# **The map so far:** what is said, what was measured, and the [verdict](00_index.ipynb). (The line on *Figure 1* compares attention
-# with the *whole* network, in five older runs.)
+# **The map so far:** what is said, what was measured, and the [verdict](00_index.ipynb). (The line on *Figure 1*
+# compares attention with the *whole* network, in five older runs.)
 
 # %%
 viz.claims_map(upto=4)

@@ -13,6 +13,7 @@
 
 # %%
 
+import numpy as np
 from tqdm.auto import tqdm
 
 import grokkit
@@ -22,6 +23,8 @@ from grokkit.diagnostics import plateau_lengths
 from grokkit.engine import Trainer
 from grokkit.experiments.quantities import found, wait
 from grokkit.runtime.history import to_history
+from grokkit.viz.alt import tell
+from grokkit.viz.style import picture, titles
 
 live = grokkit.presets["live"]
 OFF = {"color": "#262626", "linestyle": "--"}  # how the run without decay is drawn
@@ -65,7 +68,7 @@ beside(
 )
 
 # %% [markdown]
-# Look at the last number of each line: wait times decay is nearly the same three times. So the wait goes *about*
+# Look at the last number of each line: wait times decay is about the same three times. So the wait goes *about*
 # as 1/decay. Twice the decay, about half of the wait.
 #
 # Which part becomes shorter, the search or learning to add (lesson 02)? Each bar goes from epoch 0 to 95 %.
@@ -122,7 +125,7 @@ viz.lines(
         viz.Line(off.epoch, off.test_accuracy, "decay 1 → 0", "test", OFF),
         viz.Line(on.epoch, on.test_accuracy, "decay 0 → 1", "test"),
     ],
-    title="Switch decay off, and the network stops improving",
+    title="Decay is switched in the middle of the wait",
     below="two live runs, seed 0",
     x="epoch",
     y="share of unseen sums right",
@@ -155,7 +158,7 @@ viz.lines(
         viz.Line(off.epoch, off.train_loss, "decay 1 → 0", "train", OFF),
         viz.Line(on.epoch, on.train_loss, "decay 0 → 1", "train", {"linestyle": "-"}),
     ],
-    title="Decay does not let the loss go away",
+    title="The training loss of the two runs",
     below="the same two runs",
     x="epoch",
     y="training loss (nats, log scale)",
@@ -209,37 +212,55 @@ print(f"put back {put_back / taken:.0%} (one live run)")
 # %% [markdown]
 # ## 3. What sets the pace?
 #
-# At each step decay takes the share *learning rate × weight decay* off every weight. We write $\lambda$ (lambda)
-# for this product. Three questions: does the learning rate count as the decay does? Is it so under another
-# optimizer? And is it so without a search, when attention is *frozen* at the oracle from the start?
-#
-# The first four lines of the result give a power, with its interval. A power of −1 means: twice the setting, half of
-# the wait. We had claimed before the runs that each power lies near −1. The last two lines compare runs with the
-# same product.
+# At each step decay takes the share *learning rate × weight decay* off every weight. We write $\lambda$ (lambda) for
+# this product. Does the learning rate count as the decay does? *Take ten times the rate and a tenth of the decay, so
+# that $\lambda$ stays. By what number are the epochs to 95 % multiplied?*
 
 # %%
-checks = {
-    "AdamW, decay": "structure/inverse-decay",
-    "Muon (another optimizer), decay": "controls/muon-inverse-decay",
-    "AdamW, frozen attention, decay": "wait/adding-goes-as-1-over-decay",
-    "AdamW, frozen attention, rate": "wait/adding-goes-as-1-over-rate",
-}
-print("the power with which the wait goes")
-for words, name in checks.items():
-    print(f"    {words:33}{claimed(name).parts[0].effect!s:24}{claimed(name).label}")
-print("epochs to 95 %, as a share, at one rate x decay")
-print(
-    "    ten times the rate, a tenth of the decay:", claimed("lr-and-decay/product").parts[0].effect
-)
-print("    Muon in place of AdamW:                  ", claimed("controls/muon").parts[0].effect)
+my_factor_at_one_product = None
+
+# %% tags=["hide-output"]
+print("The result:")
+same = claimed("lr-and-decay/product").parts[0].effect
+beside("05 factor at one rate x decay", my_factor_at_one_product, round(same.median[0], 2))
 
 # %% [markdown]
-# **The product $\lambda$ sets the pace, about.** Each of the four powers is near −1: under AdamW, under Muon, and
-# with attention frozen; for the decay, and for the rate (measured with attention frozen only). In other recorded
-# networks, ten times the rate with a tenth of the decay takes about as many epochs as before. And Muon, at the
-# same product, is hardly quicker than AdamW. So the pace needs neither AdamW nor a search.
+# Nearly 1, in another set of recorded networks. So the product counts. Now let it change. A **power** of −1 means:
+# twice the setting, half of the wait. Is it −1 under another optimizer, too? And without a search, when attention is
+# *frozen* at the oracle? Each dot is a median over the seeds, and each bar its interval.
+
+# %% tags=["hide-input"]
+checks = {
+    "decay": "structure/inverse-decay",
+    "decay, under Muon": "controls/muon-inverse-decay",
+    "decay, attention frozen": "wait/adding-goes-as-1-over-decay",
+    "rate, attention frozen": "wait/adding-goes-as-1-over-rate",
+}
+with viz.style():
+    figure = picture(8, 2.8)
+    titles(
+        figure,
+        "The power with which the wait goes",
+        "−1, the dashed line: twice the setting, half of the wait",
+    )
+    ax, said = figure.subplots(), []
+    for at, (words, name) in enumerate(checks.items()):
+        one, label = claimed(name).parts[0].effect, claimed(name).label
+        ax.plot([one.low, one.high], [at, at], color="#BD8000", linewidth=3)
+        ax.plot(np.mean(one.median), at, "o", color="#BD8000", markersize=9)
+        ax.text(1.02, at, label, va="center", transform=ax.get_yaxis_transform())
+        said.append(f"{words}: {one}, {label}")
+    ax.axvline(-1, color="#262626", linestyle="--", linewidth=1.2, zorder=0)
+    ax.set(xlabel="power", xlim=(-1.5, 0), ylim=(3.5, -0.5))
+    ax.set_yticks(range(len(checks)), checks)
+    tell(ax, "; ".join(said))
+figure
+
+# %% [markdown]
+# **The product $\lambda$ sets the pace, about.** The median of each power is near −1: under AdamW, under Muon, and with
+# attention frozen; for the decay, and for the rate. So the pace needs neither AdamW nor a search.
 #
-# (*Undecided*: three of the four intervals reach past the bounds that we had claimed around −1.)
+# (*Undecided*: three of the four intervals reach past the bounds around −1 that we had claimed before the runs.)
 #
 # ## 4. The twist: the paper's formula
 #
@@ -249,9 +270,9 @@ print("    Muon in place of AdamW:                  ", claimed("controls/muon").
 # $$t \approx \frac{2}{\lambda} \log \frac{\|\theta_{\text{mem}}\|}{r_{\max}}. \qquad (5)$$
 #
 # Here $\|\theta_{\text{mem}}\|$ is the norm of the weights at memorising, and $r_{\max}$ the norm at which the
-# network can generalise. (Hence the 2: in the paper the *squared* norm loses the share $\lambda$ at a step.) Nobody
-# knows $r_{\max}$ beforehand. So we help: we take the MLP's norm where each of five recorded runs enters phase 4
-# (lesson 04), and count the wait up to there.
+# network can generalise. Nobody knows $r_{\max}$ beforehand. So we help: we take the MLP's norm
+# where each of five recorded runs enters phase 4 (lesson 04: half of the unmirrored sums are right). Here we count the
+# wait up to there, too.
 #
 # *What share of this wait does (5) account for? (1: all of it. 2: twice too much.)*
 
@@ -275,15 +296,16 @@ beside("05 share of the wait that (5) accounts for", my_share_by_equation_5, rou
 #
 # ## Case file
 #
-# - **We know:** the wait goes about as 1 / (learning rate × decay), and with more decay both of its parts are
+# - **We know:** the wait goes about as 1 / (learning rate × decay). With more decay both parts of the epochs to 95 % are
 #   shorter. Without decay none of five networks groks (lesson 01); one live run stops improving when its decay is
 #   switched off.
 # - **We doubt:** the exact power, which is undecided; and equation (5), which misses the wait by a factor of
 #   twenty or more in the median.
 # - **It would change our minds:** a network that groks while its loss is allowed to vanish.
 #
-# **The map so far:** what is said, what was measured, and the [verdict](00_index.ipynb). (Last line: are the epochs to 95 % the
-# search plus the epochs of a network with frozen attention? About so, on ten seeds trained for this question.)
+# **The map so far:** what is said, what was measured, and the [verdict](00_index.ipynb). (Last line: are the epochs to
+# 95 % the search plus the epochs of a network with frozen attention? About so, on ten seeds trained for this
+# question.)
 
 # %%
 viz.claims_map(upto=5)

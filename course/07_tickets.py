@@ -149,8 +149,9 @@ beside("07 first and last in the race", (my_first, my_last) if my_first else Non
 # - `Bayesian, teacher` against `lottery`: neither has the oracle. Both inherit from the network of section 1.
 #   One gets its mask. The other is drawn to its *attention*: this network is its **teacher**.
 #
-# Here are five fresh seeds of each, recorded at a smaller learning rate. Look at the right column: how many of the five come to 95 %. (Two rows are controls: a random mask of the same sparsity, and a lottery ticket that leaves $W_Q$, $W_K$ and $W_V$
-# whole. Why the latter memorises last, we do not know.)
+# Here are five fresh seeds of each, recorded at a smaller learning rate. Look at the right column: how many of the
+# five come to 95 %. (Two rows are controls: a random mask of the same sparsity, and a lottery ticket that leaves
+# $W_Q$, $W_K$ and $W_V$ whole.)
 
 # %%
 recorded = experiments.recorded("tickets")
@@ -164,18 +165,19 @@ for name in ("dense", "lottery", "Bayesian", "lottery, oracle", "Bayesian, teach
 known = set(spec.task.build(spec.seed).train.group.tolist())  # pairs that the source was trained on
 unseen = live.task.build(0).test.group.tolist()  # pairs that seed 0 does not see
 both = sum(pair in known for pair in unseen) / len(unseen)
-print(f"of the sums that seed 0 has not seen, the source was trained on {both:.0%}")
 for name in ("dense", "Bayesian"):
-    print(f"epoch of 99 %: {name:9} {evidence.grokked(name, 0.99)}")
+    print(f"{name + ', 99 %':18} {evidence.grokked(name, 0.99)}")
+print(f"\nof the sums that seed 0 has not seen, the source was trained on {both:.0%}")
 
 # %% [markdown]
-# Read the lines in pairs. *Both have the oracle*, `Bayesian` and `lottery, oracle`: the one with the mask is
-# slower. *Neither has it*, `Bayesian, teacher` and `lottery`: the teacher's attention brings all five seeds to
-# 95 %, and its mask brings none. So the Bayesian ticket wins both fair races, too. (To 99 % of the unseen sums it is another story. The last two lines:
-# `Bayesian` is no sooner than `dense`, in the median.)
+# Read the lines in pairs. *Both have the oracle*, `Bayesian` and `lottery, oracle`: the one with the mask is slower.
+# *Neither has it*, `Bayesian, teacher` and `lottery`: the teacher's attention brings all five seeds to 95 %, and its
+# mask brings none. So the Bayesian ticket wins both fair races, too. (To 99 % of the unseen sums it is another story.
+# The last two lines: `Bayesian` is no sooner than `dense`, in the median.)
 #
-# The line above these two is a check. A seed also draws the training sums, so the source was trained on half of the sums that
-# are new to seed 0. But it passes on no answers: only a mask, or its attention on the new network's training sums.
+# One more check: a seed also draws the training sums, so the source was trained on half of the sums that are new to
+# seed 0. But it passes on no answers: only a mask, or its attention on the new network's training
+# sums.
 #
 # ## 4. The twist: does the trained network survive its own mask?
 #
@@ -215,30 +217,29 @@ gentle["lottery"] = grokkit.train(live.with_(epochs=800, ticket=path))
 draw(gentle, "The same race with a gentle mask", "mask of seed 100, 50 % sparse; fresh seed 0")
 
 # %% [markdown]
-# Compare the lottery ticket (amber) with the one of section 2. In this one run the gentle mask did better.
-# (Over five seeds that is undecided: [evidence](evidence/07_tickets.ipynb).) Here are all races with gentle
-# masks, on five more fresh seeds. The claims (in the evidence) were written before the runs.
+# Compare the lottery ticket (amber) with the one of section 2. In this one run the gentle mask did better. Here are all
+# races with gentle masks, on five more fresh seeds. (The number in a name is the share that was cut. The claims, in the
+# [evidence](evidence/07_tickets.ipynb), were written before the runs.)
 
 # %%
 gently = experiments.row("tickets-again").evidence(experiments.recorded("tickets-again"))
+viz.row_figure("tickets-again", experiments.recorded("tickets-again"))
+
+# %%
 masks = ["lottery 0.5", "lottery 0.6", "lottery 0.7"]
 rivals = {
-    "Bayesian": ["dense", "random 0.5", *masks, "lottery 0.5, oracle"],
+    "Bayesian": ["dense", *masks, "lottery 0.5, oracle"],
     "Bayesian, teacher": ["dense", *masks],
 }
-print("epoch of 95 % of the unseen sums: median [least to greatest] (how many of five seeds)")
 for name, others in rivals.items():
     mine = gently.grokked(name, 0.95)
-    print(f"{name}: {mine}")
     for other in others:
-        its = gently.grokked(other, 0.95)
-        print(
-            f"    against {other:20}{its!s:30} sooner in {mine.sooner(its).count(True)} of 5 seeds"
-        )
+        count = mine.sooner(gently.grokked(other, 0.95)).count(True)
+        print(f"{name:18} sooner than {other:20} in {count} of 5 seeds")
 
 # %% [markdown]
-# With a gentle mask every lottery ticket comes to 95 %. But without the oracle none has a lower median than the
-# dense network. The races end like this:
+# With a gentle mask (0.5 to 0.7) every lottery ticket comes to 95 %. But without the oracle none has a lower median
+# than the dense network. The races end like this:
 #
 # - unfair: `Bayesian` is sooner in all five seeds, at every mask;
 # - fair, without the oracle: `Bayesian, teacher` is sooner in all five seeds, at every mask;
@@ -255,8 +256,8 @@ for name, others in rivals.items():
 # - **It would change our minds:** a mask under which its source still works, and with which fresh weights are
 #   sooner than dense ones, in five seeds. (We tried one source, cut in one round.)
 #
-# **The map so far:** what is said, what was measured, and the [verdict](00_index.ipynb). (The new line is the unfair race, against
-# the ticket that keeps half. It is undecided because some networks never come to 99 %.)
+# **The map so far:** what is said, what was measured, and the [verdict](00_index.ipynb). (The new line is the unfair
+# race, against the ticket that keeps half. It is undecided because some networks never come to 99 %.)
 
 # %%
 viz.claims_map(upto=7)

@@ -21,6 +21,7 @@ from grokkit.classroom import beside
 from grokkit.diagnostics import (
     all_sequences,
     embedding_power,
+    grok_epoch,
     key_frequencies,
     logit_table,
     memorise_epoch,
@@ -73,7 +74,7 @@ for frequencies in ([1], [7], [1, 7], [2, 7, 9, 16]):
 # In the network, the number $n$ is the vector $E_n$, row $n$ of the token embedding. Does this vector go up and
 # down in a wave as $n$ counts from 0 to 42? Multiply the vectors by the wave and sum them. If they follow the
 # wave, the sum is large. If they do not, the terms cancel. The **power** at frequency $k$ is the squared length of
-# this sum, for the cosine and for the sine (the $2/p$ makes up for the size of the wave):
+# this sum, for the cosine and for the sine:
 #
 # $$P_k = \tfrac{2}{p}\Big\lVert \sum_n \cos(\omega_k n)\,E_n \Big\rVert^2
 #       + \tfrac{2}{p}\Big\lVert \sum_n \sin(\omega_k n)\,E_n \Big\rVert^2, \qquad k = 1, \dots, 21 .$$
@@ -149,7 +150,7 @@ figure
 # %% [markdown]
 # <details><summary><b>What the two networks show</b> (open after your guess)</summary>
 #
-# The answers of the memorised network need most of the frequencies, and its embedding has some of each. In the
+# The answers of the memorised network have most of the frequencies, and its embedding has some of each. In the
 # embedding of the grokked network a few frequencies stand out. They are its key frequencies: the ones that hold
 # 90 % of the waves in its answers.
 #
@@ -242,6 +243,7 @@ for words, frequencies in (
         left = float(right[~trained].mean())
     print(f"{words}: {right[trained].mean():.2f} of the training sums right, "
           f"{right[~trained].mean():.2f} of the unseen")  # fmt: skip
+print(f"(a guess is right in {1 / p:.2f})")
 
 # %% tags=["hide-output"]
 print("The result:")
@@ -263,8 +265,9 @@ beside("09 unseen sums right without the clock", my_share_without_the_clock, rou
 #
 # We follow one number, the **Fourier concentration**. It asks whether the 64 dimensions of the embedding share their
 # frequencies: near 0 means that each dimension has frequencies of its own, about 1 or more that all share a few.
-# (In full: average the dimensions' strengths at each frequency, and take the variance of these averages over the
-# frequencies. Divide it by the mean squared distance of the single dimensions from their average.)
+# (In full: each
+# dimension has a strength at each frequency. Average over the dimensions. The concentration is how much this average
+# varies over the frequencies, divided by how much the dimensions differ from it.)
 
 # %%
 evidence = experiments.row("wait").evidence(experiments.recorded("wait"))
@@ -289,14 +292,16 @@ viz.lines(
 for one in alone:
     start = memorise_epoch(one).item()
     at = one.fourier_concentration.sel(epoch=start).item()
+    end = grok_epoch(one, 0.95).item()
+    then = one.fourier_concentration.sel(epoch=end).item()
     print(f"seed {int(one.seed)}: concentration {at:.2f} when memorised (epoch {start:,.0f}), "
-          f"{one.fourier_concentration[-1].item():.2f} at the end")  # fmt: skip
+          f"{then:.2f} at 95 % of the unseen ({end:,.0f}): {then / at:.1f} times as much")  # fmt: skip
 
 # %% [markdown]
-# Read from left to right. The training sums are soon known by heart, and with them half of the unseen
-# ones, the mirror images. The concentration is then less than half of what it will be, in each of the five seeds. It
-# grows during the wait, and in this picture the other unseen sums come with it. **Learning to add is the time in
-# which the dimensions come to share a few frequencies.**
+# Read from left to right. The training sums are soon known by heart, and with them half of the unseen ones, the mirror
+# images. The concentration is then about half of what it will be at 95 %, or less, in each of the five seeds. It grows
+# during the wait, and in this picture the other unseen sums come with it. **Learning to add is the time in which the
+# dimensions come to share a few frequencies.**
 #
 # ## 5. The twist: Clock or Pizza?
 #
@@ -362,9 +367,9 @@ print(f"of the variance of the logit over all pairs, the distance explains {told
 # The line is not flat: so this is no pure Clock. The lengths of a Pizza at the network's own key frequencies follow it
 # closely; at other frequencies they do not.
 #
-# But the line shows only means. Of the variance over all *pairs* the distance explains less than half (last line). So
-# the network is no pure Pizza either. What was measured is this: **the network adds by waves, and in the mean it is
-# surer where a Pizza would be.**
+# But the line shows only means. In a pure Pizza the logit of the right answer depends on the distance alone. Here the
+# distance explains less than half of its variance over all *pairs* (last line). So the network is no pure Pizza
+# either. What was measured is this: **the network adds by waves, and in the mean it is surer where a Pizza would be.**
 #
 # The map after this lesson:
 

@@ -74,7 +74,8 @@ look_back(kept())
 # ## 3. The rule, and how often luck passes it
 #
 # A claim has one or more *parts*. A part is one comparison, made for each seed: the run with the change against the
-# run of the same seed without it. A seed says yes or no; or nothing, if its runs ended too early.
+# run of the same seed without it. A seed says yes or no. It is *silent* if its runs ended too
+# early to tell.
 #
 # The rule in words: *a part holds if four fifths of the seeds say yes. It fails if the yes and the silent seeds
 # together are fewer than that. Otherwise it is undecided.* (Lesson 00 has the course's other rule, for claims about a
@@ -176,7 +177,7 @@ for name, spec in my_arms.items():
 # search, then *memorising*, which needs no search, should not take longer.
 #
 # Each claim has a *judge*, a function that makes parts from runs. In it, `evidence.grokked(arm, accuracy)` is the
-# epoch of each seed, and `.sooner(other, factor)` is each seed's yes, no or nothing. ("The other takes at least 1.25
+# epoch of each seed, and `.sooner(other, factor)` is each seed's yes, no or silence. ("The other takes at least 1.25
 # times as long" is the same as "this takes at most 0.8 of it", since $0.8 = 1/1.25$.)
 
 
@@ -234,7 +235,7 @@ my_verdict_on_the_control = None
 my_row = Row(
     name="mine",
     figure="my own",
-    question="Do more distractors make the network wait longer?",
+    question="Do more distractors make the way to 90 % longer?",
     setup=lambda size: my_arms,
     claims=my_claims,
     seeds=my_seeds,
@@ -285,9 +286,10 @@ beside("10 verdict on the control", my_verdict_on_the_control, verdicts[1].verdi
 # how much longer. Whoever leaves such runs out leaves out the slowest.
 #
 # **The table.** Look at the control before you look at the claim. In our runs it is not reproduced: memorising takes
-# longer, too. So a longer wait need not come from a longer search, even where the claim holds. Then read part by
-# part: what was asked, what was seen (the median, the least and the greatest), and in how many seeds it held.
-# ([Lesson 00](00_index.ipynb) explains *refuted* and *fragile*.)
+# longer, too. So a longer way need not come from a longer search, even where the claim holds. Then read part by part:
+# what was asked, what was seen (the median, the least and the greatest), and in how many seeds it held. In our runs
+# three seeds say yes to the claim, and one is silent (the table calls it *undecided*). Three are too few for "holds".
+# With the silent one there might be four, so they are too many for "fails". (*Fragile*: [lesson 00](00_index.ipynb).)
 
 # %% [markdown]
 # ## 6. And if nothing comes out?

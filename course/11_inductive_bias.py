@@ -115,14 +115,16 @@ order = sorted(("none", "A*", "M", "M+A*"), key=lambda name: grokked[name].media
 for first, second in itertools.pairwise(order):
     count = grokked[first].sooner(grokked[second]).count(True)
     print(f"{first} no later than {second}: {count} of 5 seeds")
+half = grokked["M"].sooner(grokked["none"], 0.5).count(True)
+print(f"M in at most half of the epochs of none: {half} of 5 seeds")
 beside("11 order of four placements", my_order, tuple(order))
 
 # %% [markdown]
 # <details><summary><b>What five seeds say</b> (open after your guess)</summary>
 #
-# The medians have the published order. One part of it is sure in every seed: **an LN in front of the MLP alone** (M)
-# brings the network to 95 % in less than half of the epochs. The rest is not sure: one network with M+A* does not
-# come to 95 %, and A* is no later than `none` in three seeds of five.
+# The medians have the published order. One part of it holds in every seed: **an LN in front of the MLP alone** (M)
+# comes first, and needs less than half of the epochs of `none`. The rest does not hold in every seed: one network with
+# M+A* does not come to 95 %, and A* is no later than `none` in three seeds of five.
 #
 # </details>
 #
@@ -131,11 +133,13 @@ beside("11 order of four placements", my_order, tuple(order))
 # A* is two changes at once: A^v and A^qk. Move the slider to see each alone.
 #
 # - *The block* shows what reads through a norm ("stream" means $x$ or $y$).
-# - *What it answers*: the coloured lines are the placement, the grey ones the five networks without a norm.
-# - *How evenly it looks*: the **entropy** of attention. It is greatest, 1.1 nats, if all three tokens get equal shares.
-# - *How many directions its features use*: the **effective rank** of the vectors that the readout gets. (The readout
-#   is the last matrix, which makes the logits.) The paper's account is that a network groks when few directions are
-#   enough, when its features are *compressible*. Lesson 13 puts this to the test.
+# - *What it answers*: the coloured lines are the placement, the grey ones the five networks without a norm. When do the
+#   coloured lines rise for A^v, and when for A^qk?
+#
+# The other two panels are for later. *How evenly it looks* is the **entropy** of attention: it is greatest, 1.1 nats,
+# if all three tokens get equal shares. *How many directions its features use* is the **effective rank** of the vectors
+# that the readout gets. (The readout is the last matrix, which makes the logits.) The paper says that a network groks
+# when few directions are enough, when its features are *compressible*. Lesson 13 tests this.
 
 # %% tags=["nbval-ignore-output"]
 widgets.PathwayPicker(recorded)
@@ -145,8 +149,8 @@ widgets.PathwayPicker(recorded)
 # (A^v) helps: its median is about a third of that of A*. An LN in front of the **scores** alone (A^qk) does harm: no
 # network comes to 95 % in 10,000 epochs. **So yes, the architecture chooses.**
 #
-# What does it choose? A network that answers $(a, b)$ and $(b, a)$ alike has the [mirror images](glossary.md) of the
-# training sums for nothing. So take the unseen sums apart, into those whose mirror image is trained on and the others.
+# What does it choose? A network that answers $(a, b)$ and $(b, a)$ alike gets the [mirror images](glossary.md) of the
+# training sums for free. So take the unseen sums apart, into those whose mirror image is trained on and the others.
 # When is half of each right?
 
 # %%
@@ -183,7 +187,8 @@ for r in (0.5, 1.0, 1.5):
 
 # %% [markdown]
 # With a small readout each step takes away much more. [Lesson 05](05_the_wait.ipynb) says what that does: the wait
-# goes about as 1 / (learning rate × decay). So here is a control: the same three readouts, with *one* learning rate.
+# goes about as 1 / (learning rate × decay); the exact power is undecided. So here is a control: the same three
+# readouts, with *one* learning rate.
 #
 # *In how many of five seeds does the smallest readout (0.5) then come to 95 % no later than the largest (1.5)?*
 
@@ -207,8 +212,8 @@ beside("11 seeds in which the small readout is sooner, one rate", my_seeds_with_
 # <details><summary><b>What the control shows</b> (open after your guess)</summary>
 #
 # With the learning rate $\eta / r^2$ the smallest readout is sooner than the largest in every seed. With one learning
-# rate it is sooner in none: the order reverses. **The smaller readout was not what helped.** The learning rate that
-# came with it was.
+# rate it is sooner in none: the order reverses. **The smaller readout was not what helped.** What came with
+# it was: a larger learning rate, and so more decay at each step.
 #
 # </details>
 #

@@ -131,7 +131,7 @@ with viz.style():
     figure = picture(9, 3.6)
     titles(
         figure,
-        "MED follows the size, and the best step shows the order",
+        "MED and the size of the embedding (left), the best step (right)",
         "sums modulo 47, one live run, seed 0",
     )
     left, right = figure.subplots(1, 2)
@@ -162,8 +162,9 @@ figure
 #
 # Here is the order itself, in a recorded network. You see all numbers in the plane of one frequency, as in lesson 09;
 # lines join those that follow each other round its circle. *Play the epochs, and watch the circle and the green line.*
-# (The dotted line, step 1, is the relative MED without the second remedy. The line above the pictures says which $s$ is
-# the best: with 13 the walk goes 0, 13, 26, …)
+# Every third number is named. (The embedding has 128 dimensions and
+# this plane has two; the headline says how much of the embedding lies in it. The best step may belong to a circle in
+# another plane. The dotted line, step 1, is the relative MED without the second remedy.)
 
 # %% tags=["nbval-ignore-output"]
 widgets.EmbeddingCircle()
@@ -231,12 +232,17 @@ images = spec.task.build(spec.seed)
 unseen = images.test.glyphs[images.mirrored][60]
 alike = (images.train.glyphs.sort().values == unseen.sort().values).all(dim=1)
 twin = images.train.glyphs[alike][0]
+answer = images.train.targets[alike][0]
 large = replace(spec.task, cell_size=72)
 pixels = large.draw(large.build(spec.seed).tiles, torch.stack([unseen, twin]))
 framed = functional.pad(pixels[:, 0], (4, 4, 4, 4), value=0.5)  # 0 is white, 1 is black
 with viz.style():
     figure = picture(5, 2.9)
-    titles(figure, "An unseen image and its twin", "the same four glyphs, in other cells")
+    titles(
+        figure,
+        "An unseen image and its twin",
+        f"the same four glyphs in other cells; both have the class {answer}",
+    )
     both = zip(figure.subplots(1, 2), framed, ("unseen", "trained on"), (unseen, twin), strict=True)
     for ax, one, words, glyphs in both:
         ax.imshow(1 - one.numpy(), cmap="gray", vmin=0, vmax=1)
@@ -278,7 +284,8 @@ viz.row_figure("resnet-grokking", experiments.recorded("resnet-grokking"))
 # <details><summary><b>What the control shows</b> (open after your guess)</summary>
 #
 # With twins (left) it looks like grokking: the training images are known early, the unseen ones much later. (Thin
-# lines are single seeds; their accuracy drops now and then.) Without twins (right) the network memorises as soon, and
+# lines are single seeds; their accuracy drops now and then. Dotted: the share of unseen images whose class occurs among
+# the training images at all.) Without twins (right) the network memorises as soon, and
 # answers few of the unseen images, for as long as it was trained. **What it had found was twins.**
 #
 # </details>

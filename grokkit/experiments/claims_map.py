@@ -74,8 +74,8 @@ LINES: tuple[MapLine, ...] = (
         "Networks generalise at one norm of the MLP.",
         "four-phases/goldilocks",
         PAPER,
-        "over five settings the largest is {0} x the least; they are nearer to each other than "
-        "when memorised in {1.count} of {1.of} seeds",
+        "over five settings they are near each other, the largest is {0} x the least; but nearer "
+        "than when memorised in {1.count} of {1.of} seeds",
     ),
     MapLine(
         4,
@@ -138,8 +138,23 @@ LINES: tuple[MapLine, ...] = (
         "A Bayesian ticket generalises no later than a lottery ticket.",
         "tickets-again/bayesian-wins",
         PAPER,
-        "against a lottery ticket that keeps half of its weights: {0} x as long to 95 %, "
-        "{1} to 99 %",
+        "against a lottery ticket that keeps half of its weights: {0} x as long to 95 %; to 99 % "
+        "some never come",
+    ),
+    MapLine(
+        8,
+        "On longer sequences a network with the prior keeps more of its accuracy.",
+        "routing/longer",
+        PAPER,
+        "at four times the length it has {0} more with letters as distractors, {1} more with "
+        "random numbers; 0.05 was claimed",
+    ),
+    MapLine(
+        8,
+        "A prior that only asks for sharp attention shortens the way to 95 %.",
+        "priors/undirected",
+        PAPER,
+        "entropy: {1} x the epochs without a prior; sparsity: {3} x",
     ),
     MapLine(
         8,
@@ -154,7 +169,7 @@ LINES: tuple[MapLine, ...] = (
         "While it learns to add, its embeddings gather into few frequencies.",
         "wait/what-moves",
         OURS,
-        "their Fourier concentration becomes {0} x as large",
+        "from memorising to 95 % their Fourier concentration becomes {0} x as large",
     ),
     MapLine(
         11,
@@ -175,6 +190,7 @@ LINES: tuple[MapLine, ...] = (
         "Embeddings become even, whatever their size, before unseen pairs are answered.",
         "med-tracking/not-by-shrinking",
         OURS,
+        "half-way before half of the unseen pairs are right, or they never are: "
         "x + y: in {0.count} of {0.of} seeds; x - y: in {1.count} of {1.of}",
     ),
     MapLine(

@@ -54,11 +54,10 @@ def headline(history: "xr.Dataset", run: int = 0) -> str:
     if np.isnan(memorised) and np.isnan(grokked):
         return f"Not memorised by epoch {last:,.0f}"
     begin = "Not memorised" if np.isnan(memorised) else f"Memorised at epoch {memorised:,.0f}"
-    if not np.isnan(grokked):
-        return f"{begin}, understood at {grokked:,.0f}"
-    if not np.isnan(nearly):
-        return f"{begin}, 95 % understood at {nearly:,.0f}, not 99 % by epoch {last:,.0f}"
-    return f"{begin}, not understood by epoch {last:,.0f}"
+    if np.isnan(nearly):
+        return f"{begin}, 95 % of the unseen not right by epoch {last:,.0f}"
+    well = "" if np.isnan(grokked) else f" (99 % at {grokked:,.0f})"
+    return f"{begin}, 95 % of the unseen right at {nearly:,.0f}{well}"
 
 
 def describe(one: "xr.Dataset", *, end: bool = True) -> str:

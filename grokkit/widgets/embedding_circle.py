@@ -148,7 +148,8 @@ class _Walk:
     def __init__(self, path: EmbeddingPath, order: int) -> None:
         p = path.table.shape[1]
         walk = logarithm_order(p) if order else torch.arange(p)
-        self.tokens = [str(token) for token in walk.tolist()]
+        # All their names would cover each other.
+        self.tokens = [str(token) if at % 3 == 0 else "" for at, token in enumerate(walk.tolist())]
         seen = token_uniformity(path.table, walk, SHUFFLES)
         waves = [strongest_wave(one[walk]) for one in path.table]
         chosen = [[waves[-1]] * len(waves), waves]
@@ -187,7 +188,8 @@ def _circle(planes: Any, each: Any) -> Scene:
     marks = [
         mark("line", **places, round=planes("frequencies"), color=LOOKS["structure"].color,
              width=0.9, opacity=0.75),
-        mark("words", **places, text=each("tokens")),
+        mark("dots", **places, size=2, color=LOOKS["structure"].color),
+        mark("words", **places, text=each("tokens"), shift=[0, -9]),
     ]  # fmt: skip
     title = by("plane", (f"The plane of frequency {{frequency}}, of {whose} epoch"
                          for whose in ("the last", "this")))  # fmt: skip
