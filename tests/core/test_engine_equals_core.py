@@ -239,9 +239,7 @@ PRESETS = {
     ),
     "three bits": PARITY.with_(k=3, examples=800, kl_strength=0.3),
     "muon": PARITY.with_(optimizer="muon"),
-    "addition": presets["live"].with_(
-        p=23, train_fraction=0.8, learning_rate=1e-3, kl_strength=1.0
-    ),
+    "live": presets["live"],
 }
 
 
