@@ -48,6 +48,9 @@ def pytest_configure() -> None:
         os.environ[SHARED] = folder.name
 
 
+RUNS_IT = ("runtime/", "runs/", "cli/", "test_cli.py", "widgets/", "bench/", "playground/")
+"""Rooms that run what the others compute, whose tests call it with the same shapes."""
+
 QUICK = 8
 """How many of a test's parameters `make test` tries."""
 
@@ -69,6 +72,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for number, item in enumerate(several):
             if len(several) > QUICK and number not in quick:
                 item.add_marker(pytest.mark.slow)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Shapes are checked in the quick tests of what computes: it makes small runs twice as slow."""
+    runs_it = item.nodeid.removeprefix("tests/").startswith(RUNS_IT)
+    off = runs_it or item.get_closest_marker("slow") is not None
+    jaxtyping.config.update("jaxtyping_disable", off)
+    return (yield)
 
 
 @pytest.fixture

@@ -5,8 +5,11 @@ from pathlib import Path
 
 import pytest
 
+import grokkit
+from grokkit import runs
 from grokkit.cli import main
 from grokkit.engine import grid, presets
+from grokkit.runtime import specs_of
 from grokkit.runtime.sweep import load_sweep
 
 ROOT = Path(__file__).parents[1]
@@ -18,10 +21,22 @@ def blocks(language: str) -> list[str]:
 
 
 @pytest.mark.slow
-def test_the_five_lines_run_and_the_network_groks(capsys):
+def test_the_five_lines_run_and_the_network_groks(capsys, monkeypatch, tmp_path):
+    """With the recording of that very run; tests/runs trains it anew."""
+    real = grokkit.train
+
+    def train(spec, **named):
+        assert [spec] == specs_of(recording)
+        begun = real(spec.with_(epochs=100), **named)
+        assert begun.epoch.values.tolist() == recording.epoch.values[:5].tolist()
+        return recording
+
+    recording = runs.load("live")
+    monkeypatch.setattr(grokkit, "train", train)
+    monkeypatch.chdir(tmp_path)
     (code,) = blocks("python")
-    names: dict[str, object] = {}
-    exec(code, names)
+    exec(code, {})
+    assert (tmp_path / "run.png").exists()
     first, early, last = map(float, re.findall(r"\d\.?\d*(?:e-\d+)?", capsys.readouterr().out))
     assert first < 0.1 and early < 0.3 and last > 0.95
 

@@ -158,8 +158,9 @@ def test_a_server_and_three_lessons_begun_fit_two_gigabytes(tmp_path: Path):
 
 @pytest.mark.slow
 def test_post_build_installs_the_package_alone_and_lands_on_the_first_page(tmp_path: Path):
-    """In a virtual environment that sees the libraries of this one, but not its grokkit."""
-    subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "env")], check=True)
+    """In a virtual environment that sees the libraries of this one, pip too; not its grokkit."""
+    venv = [sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "env")]
+    subprocess.run(venv, check=True)
     python = tmp_path / "env" / "bin" / "python"
     (site,) = (tmp_path / "env").glob("lib/python*/site-packages")
     libraries = tmp_path / "libraries"

@@ -44,8 +44,8 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ids=["live", "kl", "random", "constant", "multiplication"],
 )
 def test_it_agrees_with_the_engine_in_double_precision(library: Path, spec: RunSpec):
-    ours, theirs = losses(spec, 101, "float64"), native_losses(library, spec, 101)
-    np.testing.assert_allclose(theirs, ours[:101], rtol=1e-10)
+    ours, theirs = losses(spec, 41, "float64"), native_losses(library, spec, 41)
+    np.testing.assert_allclose(theirs, ours[:41], rtol=1e-10)
 
 
 def test_the_committed_kernels_are_built_from_the_source(tmp_path: Path):

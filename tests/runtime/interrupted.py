@@ -59,8 +59,8 @@ def goes_on(spec: RunSpec) -> None:
 
 
 if __name__ == "__main__":
-    LONG = SMALL.with_(epochs=2000, record_every=7)
+    LONG = SMALL.with_(epochs=600, record_every=7)
     if sys.argv[1] == "keep":
         keeps_what_was_trained(LONG, rounds=int(sys.argv[2]))
     else:
-        goes_on(LONG.with_(epochs=1000))
+        goes_on(LONG.with_(epochs=400))

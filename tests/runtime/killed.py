@@ -15,7 +15,7 @@ from grokkit.runtime import save_history, train
 from grokkit.runtime.checkpoint import load_checkpoint
 from tests.engine.small import SMALL
 
-LONG = SMALL.with_(epochs=1500, record_every=10)
+LONG = SMALL.with_(epochs=400, record_every=10)
 
 
 def stamp(path: Path) -> int:

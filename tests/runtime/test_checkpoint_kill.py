@@ -12,7 +12,7 @@ from tests.engine.small import same
 from tests.runtime.killed import LONG
 
 ROOT = Path(__file__).parents[2]
-KILLS = 8
+KILLS = 6
 
 
 @pytest.mark.slow
