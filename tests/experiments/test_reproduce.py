@@ -162,6 +162,7 @@ def test_any_number_of_first_epochs_can_be_made_again(epochs: int):
     """Also fewer than a prior's schedule takes, and none that is a record's."""
     priors = history_of("priors")
     assert priors is not None
+    priors = priors.isel(run=(priors.seed == 0).values)
     assert differences(small(tiny("priors"), priors), epochs, progress=False) == []
 
 

@@ -50,7 +50,7 @@ def shrink(spec: Spec) -> Spec:
         return few.with_(width=2, batch_size=4, epochs=EPOCHS, record_every=4)
     if isinstance(spec, ContestSpec):
         few = spec.with_(grid=16, steps=32, inputs=12, tests=1, samples=8, width=4, waves=4)
-        return few.with_(batch_size=4, round_steps=1, epochs=EPOCHS, record_every=4)
+        return few.with_(batch_size=4, round_steps=1, epochs=4, record_every=2)
     there = spec.settings()
     changes: dict[str, object] = {
         name: least
