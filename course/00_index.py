@@ -60,7 +60,7 @@ print(f"... and {len(history.data_vars) - 4} more: history.data_vars")
 # | [09 What did it learn?](09_what_did_it_learn.ipynb) | What is the answer it found? | {{time 09}} | {{memory 09}} |
 # | [10 Your own experiment](10_your_own_experiment.ipynb) | What do you believe, and what would change your mind? | {{time 10}} | {{memory 10}} |
 # | [11 Inductive bias](11_inductive_bias.ipynb) | Does the architecture choose? | {{time 11}} | {{memory 11}} |
-# | [12 Token uniformity, and data](12_token_uniformity.ipynb) | Do embeddings or data decide? | {{time 12}} | {{memory 12}} |
+# | [12 Token uniformity](12_token_uniformity.ipynb) | Do embeddings or data decide? | {{time 12}} | {{memory 12}} |
 # | [13 Three accounts, one network](13_three_accounts.ipynb) | Which signal comes first? | {{time 13}} | {{memory 13}} |
 # | [14 Random targets](14_random_targets.ipynb), an elective | What if there is no right answer? | {{time 14}} | {{memory 14}} |
 #

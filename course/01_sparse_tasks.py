@@ -324,7 +324,7 @@ beside(
 # - **It would change our minds:** a network that groks with AdamW and no weight decay; or one that answers
 #   the other sums before the mirrored ones.
 #
-# **The map so far:** what is said, what was measured, and the verdict. (*Divergence* says how far attention is
+# **The map so far:** what is said, what was measured, and the [verdict](00_index.ipynb). (*Divergence* says how far attention is
 # from the oracle. It is 0 at the oracle; lesson 02 defines it.)
 
 # %%

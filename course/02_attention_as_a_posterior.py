@@ -192,6 +192,12 @@ print(f"random: attention on the two distractors {on_distractors:.2f} (median of
 # - The **search** lasts from epoch 0 until attention is right.
 # - **Learning to add** lasts from then on until 95 % of the unseen pairs are right.
 #
+# ```
+# epoch 0      memorised           attention is right               95 %
+# |---------------- search ----------------|---- learning to add ----|
+#              |---------------------- the wait ---------------------|
+# ```
+#
 # So *epochs to 95 % = search + learning to add*. The wait of lesson 01 is this sum minus the epochs to memorising.
 #
 # *With alphabet distractors, what share of the epochs to 95 % is the search, from 0 to 1? And with constant
@@ -256,7 +262,7 @@ widgets.LiveTraining()
 # - **It would change our minds:** a network in the trap that gets out without being told where to look, after
 #   more epochs or with more decay.
 #
-# **The map so far:** what is said, what was measured, and the verdict.
+# **The map so far:** what is said, what was measured, and the [verdict](00_index.ipynb).
 
 # %%
 viz.claims_map(upto=2)

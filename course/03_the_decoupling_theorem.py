@@ -52,25 +52,34 @@ for share in (0.5, 0.2, 0.1, 0.0):
     print(f"share {share:.1f}: the pooled vectors are {(h[0] - h[1]).norm():.2f} apart")
 
 # %% [markdown]
-# Half of the share, half of the distance. At a share of 0 the two vectors are equal, and no MLP can tell them
-# apart.
+# Half of the share, half of the distance. At a share of 0 the two vectors are equal, and no MLP can tell them apart.
 #
-# A real network may give the two tokens *different* shares. Call the place at which they stand $i$. The token there
-# has the value $v_i$ and the share $\alpha_i$. Let $m$ be the mean of all other values, weighted with their shares.
-# Then $h$ lies between $m$ and $v_i$: at a share of 0 it is $m$, and at a share of 1 it is $v_i$.
+# A real network may give the two tokens *different* shares. The widget has two such sequences, x and x′, that differ
+# only in the token at position 0. Its left panel shows each value as a square. The cross $m$ is the mean of all *other*
+# values, weighted with their shares. It is the same for x and x′: their other tokens are the same, and so are the
+# weights of these.
 #
-# In the second sum all other scores are the same, so their shares keep their ratios, and $m$ is the same. In symbols,
-# with a prime for the second sum:
+# *Try it.* Move the two upper sliders, the weights of position 0 in x and in x′ (a share is a weight over the sum of
+# all weights). Watch $h$ slide along its dotted line, from $m$ at a share of 0 to $v_0$ at a share of 1. $h'$ does the
+# same on its own line, to $v'_0$. Now give position 0 the smallest weight in both.
+
+# %% tags=["nbval-ignore-output"]
+widgets.RoutingPlayground()
+
+# %% [markdown]
+# $h$ and $h'$ come close together, for both come close to the same $m$. In symbols, with $\alpha_i$ and $\alpha'_i$
+# for the two shares:
 #
 # $$h = m + \alpha_i\,(v_i - m), \qquad h' = m + \alpha'_i\,(v'_i - m).$$
 #
-# Let $\Delta$ (Delta) be the largest distance of a $v_i$ from its $m$. Then $h$ is at most $\alpha_i \Delta$
-# away from $m$, and $h'$ at most $\alpha'_i \Delta$. So they are not further apart than the sum:
+# Let $\Delta$ (Delta) be the largest distance of a value from its $m$. Then $h$ is at most $\alpha_i \Delta$ away
+# from $m$, and $h'$ at most $\alpha'_i \Delta$. From $h$ to $h'$ by way of $m$ is the sum of the two, and the straight
+# way is no longer:
 #
 # $$\|h - h'\| \;\le\; (\alpha_i + \alpha'_i)\,\Delta. \qquad (16)$$
 #
-# (The number is the paper's.) **The less attention the differing token gets, the closer
-# together the two pooled vectors must lie.**
+# (The number is the paper's.) **The less attention the differing token gets, the closer together the two pooled
+# vectors must lie.**
 #
 # Is it so in a trained network? The next cell pairs every training sum with one whose first number is larger by 1. It
 # draws a dot for each pair, and (16) as a line.
@@ -138,17 +147,10 @@ figure
 # $B_\gamma$ does not ask for much attention in the mean. It asks that **no informative token gets too little**.
 # Lesson 02 has a measure for this: the **least mass**.
 #
-# *Try it.* Positions 0 and 2 are informative (green). The sequences x and x′ differ at position 0 only. In the
-# left panel $h$ lies on the dotted line between $m$ and $v_0$, and $h'$ on the one between $m$ and $v'_0$.
+# Is a large enough share enough to keep $h$ and $h'$ apart? Go back to the widget and choose the example "Bᵧ holds, yet
+# h and h′ meet". (Its green positions, 0 and 2, are the informative ones.) Every informative share is above γ, and
+# still the two points nearly meet. So $B_\gamma$ alone does not keep them apart.
 #
-# 1. Give position 0 the smallest weight, in x and in x′. $B_\gamma$ is broken, and $h$ and $h'$ come close together.
-# 2. Choose the example "Bᵧ holds, yet h and h′ meet". Every informative share is large enough, and still the two
-#    points nearly meet. So $B_\gamma$ alone does not keep them apart.
-
-# %% tags=["nbval-ignore-output"]
-widgets.RoutingPlayground()
-
-# %% [markdown]
 # ## 3. Pull attention away
 #
 # Now the experiment. A term in the loss pulls attention *away* from the numbers, to the distractors. Such a term is
@@ -294,8 +296,8 @@ for arm in ("AdamW", "Muon", "SGD"):
 
 # %% [markdown]
 # The largest is more than twice the smallest. So if one zone serves all three optimizers, it is at least that wide.
-# (The map below asks AdamW alone, at five rates and decays. There the norms at the grok lie within 1.5 times of each
-# other, as we asked. But when memorised they were at least as near, so it is not the grok that brings them together.)
+# (Under AdamW alone, at five rates and decays, the norms at 95 % lie within 1.5 times of each other: see the map. But
+# when the networks had memorised, their norms were at least as near. So it is not the grok that brings them together.)
 #
 # The paper *proves* only that the token that differs needs attention in at least one of the two sequences, as in
 # section 1. It *assumes* that its two conditions suffice.
@@ -307,7 +309,7 @@ for arm in ("AdamW", "Muon", "SGD"):
 # - **We doubt:** that a large enough least mass suffices, and that one narrow zone of the MLP's norm serves all.
 # - **It would change our minds:** a trained network that groks on this task with a least mass near 0.
 #
-# **The map so far:** what is said, what was measured, and the verdict.
+# **The map so far:** what is said, what was measured, and the [verdict](00_index.ipynb).
 
 # %%
 viz.claims_map(upto=3)

@@ -227,7 +227,7 @@ viz.lines(
 #   the gradient.
 # - **It would change our minds:** a network in which attention starves and the MLP does not.
 #
-# **The map so far:** what is said, what was measured, and the verdict. (The line on *Figure 1* compares attention
+# **The map so far:** what is said, what was measured, and the [verdict](00_index.ipynb). (The line on *Figure 1* compares attention
 # with the *whole* network, in five older runs.)
 
 # %%

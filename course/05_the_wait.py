@@ -282,7 +282,7 @@ beside("05 share of the wait that (5) accounts for", my_share_by_equation_5, rou
 #   twenty or more in the median.
 # - **It would change our minds:** a network that groks while its loss is allowed to vanish.
 #
-# **The map so far:** what is said, what was measured, and the verdict. (Last line: are the epochs to 95 % the
+# **The map so far:** what is said, what was measured, and the [verdict](00_index.ipynb). (Last line: are the epochs to 95 % the
 # search plus the epochs of a network with frozen attention? About so, on ten seeds trained for this question.)
 
 # %%

@@ -8,9 +8,9 @@
 # So far you watched the network from outside. Now you open it. **By what method does it add? And how can you show
 # that it uses this method?** You look for waves in its weights, find a clock, and then take the clock away.
 #
-# *You need lesson 01 and what a cosine is. Reading takes 20 minutes; the code takes {{time 09}} of one core.
-# How each measure was checked, a lookup table that fools one of them, and the order of attention and
-# waves over five seeds: [evidence 09](evidence/09_what_did_it_learn.ipynb).*
+# *You need lesson 01 and what a cosine is; for section 4 also lesson 02. Reading takes 20 minutes; the code takes
+# {{time 09}} of one core. How each measure was checked, a lookup table that fools one of them, and the order of
+# attention and waves over five seeds: [evidence 09](evidence/09_what_did_it_learn.ipynb).*
 
 # %%
 import numpy as np

@@ -1,5 +1,5 @@
 # %% [markdown]
-# # 11 · Does the architecture choose?
+# # 11 · Inductive bias: does the architecture choose?
 #
 # Two networks. The same sums, the same optimizer, the same seed. In one of them a LayerNorm stands in front of
 # the MLP, in the other it does not. Both know their training sums by heart at about the same time. One of them

@@ -1,5 +1,5 @@
 # %% [markdown]
-# # 12 · Do embeddings or data decide?
+# # 12 · Token uniformity: do embeddings or data decide?
 #
 # In arithmetic 7 and 8 are neighbours, and modulo 47 so are 46 and 0. In a network each number is a vector, its
 # **embedding**. Are 7 and 8 neighbours there, too? A third account of grokking (arXiv 2504.03162) says yes, and that
@@ -80,11 +80,12 @@ for words, phi in examples.items():
 #
 # - Against size: divide MED by the mean distance of all pairs of numbers. This is the **relative MED**. It is about 1
 #   where the order means nothing.
-# - Against frequency: call $i$ and $i + s$ neighbours, try each step $s$ from 1 to 23, and take the lowest relative MED.
-#   We call this lowest value the **best step**.
+# - Against frequency: walk in steps of $s$, from 0 to $s$ to $2s$ and so on. On the second circle above such a walk is
+#   short for one $s$. So try each $s$ from 1 to 23, and take the lowest relative MED. We call this lowest value the
+#   **best step**.
 #
-# But the lowest of 23 numbers is low by luck alone. How low? Shuffle the numbers and take the best step of the
-# shuffled order; do this 20 times. We call an embedding **even** if its best step is below all 20.
+# But the lowest of 23 values is low by luck alone. How low? Give the numbers a random order and take the best step of
+# that; do this 20 times. We call an embedding **even** if its best step is below all 20.
 
 # %%
 print(f"{'':32}{'MED':>6}{'relative':>10}{'best step':>11}{'lowest of 20 shuffled':>23}")
@@ -161,7 +162,8 @@ figure
 #
 # Here is the order itself, in a recorded network. You see all numbers in the plane of one frequency, as in lesson 09;
 # lines join those that follow each other round its circle. *Play the epochs, and watch the circle and the green line.*
-# (The dotted line, step 1, is the relative MED without the second remedy.)
+# (The dotted line, step 1, is the relative MED without the second remedy. The line above the pictures says which $s$ is
+# the best: with 13 the walk goes 0, 13, 26, …)
 
 # %% tags=["nbval-ignore-output"]
 widgets.EmbeddingCircle()
@@ -192,8 +194,8 @@ for name in ("x+y", "x-y", "x^2+y^2"):
 # lie evenly in some other order than 0, 1, 2, … and its steps.)
 #
 # How can a network do without order? With squares there is another way to the answer. $i$ and $-i$ have the same
-# square. So $(i, j)$ has the same answer as $(-i, j)$, $(j, i)$ and so on: it has up to seven such *relatives*. How many
-# unseen pairs have a relative that was trained on?
+# square. So $(i, j)$ has the same answer as $(-i, j)$, $(j, i)$ and so on: it has up to seven such *relatives*. How
+# many unseen pairs have a relative that was trained on?
 
 # %% tags=["hide-input"]
 squares = experiments.row("med-tracking").arms()["x^2+y^2"][0]

@@ -202,24 +202,40 @@ print(f"ahead in {np.sum(clock < dates['unseen pairs'])} of {len(runs)} seeds")
 # memorise and never grok. In one the **weight decay is 0** (lesson 05). The other sits in the **trap** of lesson 02:
 # its distractors are random numbers.
 #
-# How much does a signal change there, from memorising to the end? The table gives this change as a multiple of the
-# change in the network of the same seed that groks. 1 means as much, 0 not at all, below 0 the other way.
+# How much does a signal change there, from memorising to the end? The picture shows this change as a multiple of the
+# change in the network of the same seed that groks. At 1 (dashed) it changes as much as there, at 0 (solid) not at all,
+# and left of 0 the other way. *A good signal has its dots at 0 in both panels. Which signals are good, and is the
+# first one among them?*
 
-# %%
-controls = {"no decay": "decay 0", "random distractors": "the trap"}
-print(f"{'median [least to greatest]':28}" + "".join(f"{words:>22}" for words in controls.values()))
-for name in order:
-    if name in signals:
-        cells = [np.round(gone(evidence, name, arm), 1) + 0 for arm in controls]
-        shown = [f"{np.median(one):.1f} [{one.min():.1f} to {one.max():.1f}]" for one in cells]
-        print(f"{name:28}" + "".join(f"{cell:>22}" for cell in shown))
-right = [np.median(evidence.final(arm, "unmirrored_accuracy")) for arm in controls]
-print(f"{'unseen pairs right at end':28}" + "".join(f"{share:22.2f}" for share in right))
+# %% tags=["hide-input"]
+controls = {"no decay": "no decay", "random distractors": "the trap"}
+kinds = [name for name in order if name in signals]
+with viz.style():
+    figure = picture(9, 3.7)
+    titles(figure, "How much each signal changes where nothing is understood", "five seeds each")
+    for ax, (arm, words) in zip(figure.subplots(1, 2, sharey=True), controls.items(), strict=True):
+        said = []
+        for row, name in enumerate(kinds):
+            change = gone(evidence, name, arm)
+            level = row + np.linspace(-0.2, 0.2, len(change))
+            ax.scatter(change, level, s=28, color=SIGNAL_LOOKS[name]["color"])
+            said.append(
+                f"{name} {np.median(change):.1f} [{change.min():.1f} to {change.max():.1f}]"
+            )
+        ax.axvline(0, color="#262626", linewidth=1.5, zorder=0)
+        ax.axvline(1, color="#262626", linestyle="--", linewidth=1.2, zorder=0)
+        right = np.median(evidence.final(arm, "unmirrored_accuracy"))
+        ax.set_title(f"{words}: {right:.0%} of the unseen pairs right")
+        ax.set(xlim=(-3, 6), xlabel="change, as a multiple of that in the network that groks")
+        ax.set_yticks(range(len(kinds)), kinds)
+        tell(ax, "; ".join(said))
+    ax.invert_yaxis()
+figure
 
 # %% [markdown]
-# Begin with the winner, in the first line. In the trap the **effective rank** changes about as much as in a network
-# that groks, and hardly any unseen pair is right. So the signal that came first does not show that a network
-# generalises.
+# Begin with the signal that came first, the **effective rank**, in the upper row. Without decay it hardly changes. But
+# in the trap it changes about as much as in a network that groks, and hardly any unseen pair is right. So the signal
+# that came first does not show that a network generalises.
 #
 # Relative MED and Fourier hardly change in either control. They pass. (The norm goes the other way in both, and
 # entropy in the trap.)
@@ -249,27 +265,57 @@ print(f"attention that looks everywhere alike has KL {np.log(5 / 2):.2g}")
 # attention, they must now come sooner.
 #
 # Take each signal's value when it is half-way *without* the prior. At which epoch does the network of the same seed
-# reach this value *with* the prior? (Medians of five seeds. The last two columns count the seeds in which the signal
-# is there before the unseen pairs are.)
+# reach this value *with* the prior? In each row the open mark is without the prior and the filled one with it. The
+# right column counts the seeds in which the signal is there before the unseen pairs are.
 
-# %%
-print(f"{'':16}{'epoch of this value (median)':>28}{'':9}{'before the unseen pairs':>30}")
-print(f"{'':16}{'without':>10}{'with':>11}{'come there':>16}{'without':>15}{'with':>15}")
-for name in names:
-    line, before = [], []
-    for arm in ("baseline", "KL 1"):
-        when, answer = (arrivals(evidence, one, arm) for one in (name, "unseen pairs"))
-        come = int(np.isfinite(when.values).sum())
-        line.append(f"{when.median:,.0f}" if np.isfinite(when.median) else "-")
-        before.append(f"{(when.values < answer.values).sum()} of 5")
-    print(f"{name:16}{line[0]:>10}{line[1]:>11}{come:>11} of 5{before[0]:>15}{before[1]:>15}")
+# %% tags=["hide-input"]
+with viz.style():
+    figure = picture(9, 4.1)
+    titles(
+        figure,
+        "When each signal comes, without the prior (open) and with it (filled)",
+        "medians of five seeds; dashed: the unseen pairs, without the prior and with it",
+    )
+    ax, said = figure.subplots(), []
+    outside = {"transform": ax.get_yaxis_transform(), "size": 9, "va": "center"}
+    ax.text(1.02, -0.9, "before the unseen pairs", style="italic", **outside)
+    for row, name in enumerate(names):
+        color, when, before = SIGNAL_LOOKS[name]["color"], [], []
+        for arm, fill in (("baseline", "white"), ("KL 1", color)):
+            times, answer = (arrivals(evidence, one, arm) for one in (name, "unseen pairs"))
+            when.append(times.median if np.isfinite(times.median) else np.nan)
+            before.append(f"{(times.values < answer.values).sum()} of 5")
+            ax.plot(when[-1], row, "o", color=color, mfc=fill, markersize=9, zorder=3)
+            come = np.isfinite(times.values).sum()
+            if come < 5:
+                ax.text(
+                    80,
+                    row,
+                    f"with the prior it comes there in {come} of 5 seeds",
+                    size=9,
+                    va="center",
+                )
+            if name == "unseen pairs":
+                ax.axvline(when[-1], color=color, linestyle="--", linewidth=1, zorder=0)
+        ax.plot(when, [row, row], color=color, linewidth=1.5)
+        if name != "unseen pairs":
+            ax.text(1.02, row, " → ".join(before), **outside)
+        said.append(
+            f"{name}: {when[0]:,.0f} without, {when[1]:,.0f} with; before: {' then '.join(before)}"
+        )
+    ax.set(xscale="log", xlim=(60, 10000), xlabel="epoch (log scale)", ylim=(7.5, -0.5))
+    ax.set_xticks([100, 300, 1000, 3000, 10000], ["100", "300", "1,000", "3,000", "10,000"])
+    ax.set_yticks(range(len(names)), names)
+    ax.grid(visible=False, axis="y")
+    tell(ax, "; ".join(said))
+figure
 
 # %% [markdown]
-# - Relative MED, Fourier and the unseen pairs come much sooner. So the search for where to look *was* in their way.
-# - The order changes. Without the prior Fourier came about when the unseen pairs did; with it, Fourier comes before them
+# - All but one come much sooner, and so do the unseen pairs. So the search for where to look *was* in their way.
+# - The order changes. Without the prior Fourier came about when the unseen pairs did. With it, Fourier comes before them
 #   in every seed. So the order of section 2 is that of one setting.
-# - The effective rank comes to this value in one seed of five, though these networks grok. So it was not needed. In
-#   the trap it was not enough.
+# - The effective rank comes to its value in one seed of five only, and all five networks grok. So this change was not
+#   needed. In the trap it was not enough.
 #
 # ## 6. They may all be right, at different times
 #

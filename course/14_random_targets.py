@@ -1,5 +1,5 @@
 # %% [markdown]
-# # 14 · What if there is no right answer?
+# # 14 · Random targets: what if there is no right answer?
 #
 # *An elective. No lesson needs it.*
 #
@@ -126,8 +126,9 @@ viz.lines(
 #
 # $$\mathbb{E}\,(c - u)^2 = (c - \mathbb{E}u)^2 + \mathrm{Var}\,u .$$
 #
-# The first term is 0 if $c$ is $\mathbb{E}u$, the **conditional mean**. The second term, the spread, does not depend
-# on $c$, so nothing is learned about it. Try all $c$ on the ends above:
+# The first term is 0 if $c$ is $\mathbb{E}u$, the mean of the ends. (It is called the **conditional mean**: the mean
+# given this beginning.) The second term, the spread, does not depend on $c$, so nothing is learned about it. Try all
+# $c$ on the ends above:
 
 # %%
 tries = torch.linspace(-1.5, 1.5, 301)
@@ -141,15 +142,17 @@ print(f"its squared error {errors.min():.2f}; variance of the ends {at_half.var(
 # ## 3. Answer with a law
 #
 # So let the network answer with a **law**: it says how probable each end is. The simplest law at one place is a
-# Gaussian with a mean $m$ and a standard deviation $\sigma$.
+# Gaussian, the bell curve. Its mean $m$ says where its middle is, and its standard deviation $\sigma$ how wide it is.
 #
-# How is it trained, when each beginning has only one end? Give a high density to the end that occurred. This
-# density is the **likelihood**, and the loss is minus its logarithm:
+# How is it trained, when each beginning has only one end? The end $u$ that occurred should be a probable one. So the
+# height $p(u)$ of the curve at $u$ should be large. This height is called the **likelihood**, and the loss is minus its
+# logarithm:
 #
 # $$-\log p(u) = \tfrac12 \Bigl[\frac{(u - m)^2}{\sigma^2} + \log \sigma^2 + \log 2\pi\Bigr].$$
 #
-# A larger $\sigma$ makes the first term smaller and the second one larger. Take the mean of the ends above for $m$, and
-# try all $\sigma$:
+# The first term is large if the end lies many $\sigma$ away from $m$, so a narrow curve is a risk. The second term is
+# large if $\sigma$ is, so a wide curve has its price. Which $\sigma$ is best? Take the mean of the ends above for $m$,
+# and try all $\sigma$:
 
 # %%
 sigmas = torch.linspace(0.3, 2.0, 171)
@@ -161,12 +164,13 @@ print(f"best sigma {sigmas[losses.mean(dim=1).argmin()]:.2f}; "
 # %% [markdown]
 # **The likelihood finds the spread, too.**
 #
-# Now whole fields. Neighbouring places go to the same valley, so they vary together. The MNO answers each beginning
-# with a Gaussian law of three parts:
+# Now whole fields. Neighbouring places go to the same valley, so they vary together: their **covariance** is positive.
+# The MNO answers each beginning with a Gaussian law of three parts:
 #
 # - the **mean** $m$, a field;
-# - eight **covariance factors**, the rows of a matrix $B$. Each is a field: a pattern in which places vary *together*;
-# - the **nugget** $d$, one number: the variance that each place has for *itself*.
+# - eight **covariance factors**, the rows of a matrix $B$. Each is a field, a pattern: it says which places vary
+#   *together*;
+# - the **nugget** $d$, one number: the variance that each place has on its *own*.
 #
 # To draw an end $u_T$, draw a random number $z$ for each factor and a random number $e$ for each place (all independent
 # and standard normal):
@@ -291,8 +295,8 @@ energies = scoreboard(laws)
 # ## 6. The twist: is it the martingale?
 #
 # Is it the *MNO* that helps, or would any spread do? Here is the simplest rival with a spread. Take the network with
-# the *squared error*. Measure the covariance of its errors once, over the training set, and add to each of its answers
-# noise with this **one covariance**.
+# the *squared error*. Over the training set, measure once how its errors at each two places vary together. Add noise
+# with this **one covariance** to each of its answers.
 #
 # The MNO has a covariance *of its own for each beginning*, and should need it: from a ridge the ends go farther apart
 # than from a valley.
@@ -318,7 +322,7 @@ beside("14 the better law", my_winner, "covariance" if covariance_wins else "fac
 # - On `heat` (our equation without valleys) and `burgers` (a fluid with shocks) one covariance is enough.
 # - On `phi4` (our equation) and `rough` (the path of a price, whose noise depends on the field) the MNO is better.
 #
-# (In these runs the nugget's steps are ten times larger. We changed this after five other seeds.)
+# (In these runs the nugget's steps are ten times as large as in yours. We changed this after five other seeds.)
 
 # %%
 operators = experiments.row("operators").evidence(experiments.recorded("operators"))

@@ -420,5 +420,5 @@ def test_parts_have_no_setting_in_common():
         for kind in registry:
             spec = RunSpec().with_(**{family: kind})
             names = [f.name for part in PARTS for f in dataclasses.fields(getattr(spec, part))]
-            names += [f.name for f in dataclasses.fields(cli_train.Output)]
+            names += [option.name for option in cli_train.OUTPUT]
             assert len(names) == len(set(names))

@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Evidence 11 · Does the architecture choose?
+# # Evidence 11 · Inductive bias
 #
 # What stands behind [lesson 11](../11_inductive_bias.ipynb): what a norm does to a step, in code; all six placements; whether evenness, a shortcut by
 # length, or compressible features foretell the grok; and every claim with its verdict.

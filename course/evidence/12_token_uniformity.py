@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Evidence 12 · Do embeddings or data decide?
+# # Evidence 12 · Token uniformity
 #
 # What stands behind [lesson 12](../12_token_uniformity.ipynb): MED and its remedies on circles, five seeds of four functions, a condition that says
 # nothing, holes and distances, a function that is never understood, a head start, a second layer, and twins.

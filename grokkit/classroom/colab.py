@@ -14,6 +14,7 @@ from nbformat.v4 import new_code_cell
 ID = "colab"
 """The id of the cell at the end of a lesson, wherever its line installs from."""
 
+_PROJECT = "pyproject.toml"
 _BEGIN = 'if "google.colab" in __import__("sys").modules: '
 
 
@@ -22,16 +23,22 @@ def line(source: Path) -> str:
 
     Without a known repository it can but tell the reader what to do.
     """
-    above = [folder / "pyproject.toml" for folder in source.resolve().parents[1:3]]
-    project = next(filter(Path.exists, above), None)
-    if project is None:
+    above = source.resolve().parents[1:3]
+    checkout = next((folder for folder in above if (folder / _PROJECT).exists()), None)
+    if checkout is None:
         return ""
-    found = tomllib.loads(project.read_text(encoding="utf-8"))
-    address = found.get("project", {}).get("urls", {}).get("Repository")
+    address = repository(checkout)
     if address is None:
         return f'{_BEGIN}print("First: %pip install the course, from where you have this notebook")'
     what = f"grokkit[course] @ git+{address}"
     return f"""{_BEGIN}get_ipython().run_line_magic("pip", "install -q '{what}'")"""
+
+
+def repository(checkout: Path) -> str | None:
+    """The address that the ``pyproject.toml`` of a checkout calls the repository; None: none."""
+    project = checkout / _PROJECT
+    found = tomllib.loads(project.read_text(encoding="utf-8")) if project.exists() else {}
+    return found.get("project", {}).get("urls", {}).get("Repository")
 
 
 def prepare(notebook: NotebookNode, source: Path) -> None:

@@ -17,15 +17,6 @@ from pathlib import Path
 FILE = "costs.json"
 """Where a folder of lessons keeps their costs."""
 
-LESSON_SECONDS, LESSON_MEGABYTES, COURSE_SECONDS = 60, 1200, 8 * 60
-"""What one lesson, and the whole course without its electives, may cost."""
-
-ELECTIVES = ("14_random_targets",)
-"""Lessons that the others do not build on."""
-
-EVIDENCE_SECONDS, ALL_EVIDENCE_SECONDS = 2 * LESSON_SECONDS, 12 * 60
-"""The same of the notebooks of evidence, which only those run who doubt."""
-
 STEPS = (10, 100)
 """What seconds and megabytes are rounded up to whole multiples of."""
 

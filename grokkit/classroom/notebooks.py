@@ -16,7 +16,8 @@ import hashlib
 import os
 import re
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import jupytext
@@ -84,7 +85,7 @@ def build_one(source: Path, execute: bool = True) -> Path:
         cost = _execute(notebook, source)
     elif target.exists():
         _adopt_outputs(notebook, _read(target))
-    text = _write(notebook)
+    text = text_of(notebook)
     problems = _problems_of_outputs(notebook, text) if execute else []
     if problems:
         raise NotebookError(f"{target.name}: {problems[0]}")
@@ -174,35 +175,58 @@ def _fits(name: str, stem: str) -> bool:
 
 def _generate(source: Path) -> NotebookNode:
     """The notebook of a source, with no outputs."""
-    try:
-        notebook = jupytext.reads(source.read_text(encoding="utf-8"), fmt="py:percent")
-    except Exception as error:  # whatever the header or a cell's options made the parser raise
-        raise NotebookError(f"{source.name}: not a percent script: {error}") from error
-    kernel = notebook.metadata.get("kernelspec", _KERNEL)
+    script = parsed(source)
+    kernel = script.metadata.get("kernelspec", _KERNEL)
     if kernel.get("name") != _KERNEL["name"]:
         raise NotebookError(
             f"{source.name}: its header asks for the kernel {kernel.get('name')!r}; "
             f"allowed: {_KERNEL['name']!r}"
         )
-    # Jupytext's own entry is left out: with it JupyterLab would write a learner's changes
-    # back into the source.
-    notebook.metadata = _metadata()
-    notebook.nbformat, notebook.nbformat_minor = 4, 5
-    used: dict[str, int] = {}
     known_costs = costs.kept(source.parent)
-    for cell in notebook.cells:
-        cell.metadata.pop("lines_to_next_cell", None)
+    for cell in script.cells:
         if cell.cell_type == "markdown":
             cell.source = costs.fill(cell.source, known_costs)
         for tag in cell.metadata.get("tags", ()):
             if tag in _FOLDED:
                 cell.metadata.setdefault("jupyter", {})[_FOLDED[tag]] = True
-        name = hashlib.blake2b(
-            f"{cell.cell_type}\n{cell.source}".encode(), digest_size=4
-        ).hexdigest()
-        used[name] = used.get(name, 0) + 1
-        cell.id = name if used[name] == 1 else f"{name}-{used[name]}"
+        cell.id = content_id(cell)
+    notebook = assembled(script.cells)
     colab.append(notebook, source)
+    return notebook
+
+
+def parsed(source: Path) -> NotebookNode:
+    """A percent script as a notebook, as Jupytext reads it.
+
+    Raises:
+        NotebookError: it is none.
+    """
+    try:
+        script = jupytext.reads(source.read_text(encoding="utf-8"), fmt="py:percent")
+    except Exception as error:  # whatever the header or a cell's options made the parser raise
+        raise NotebookError(f"{source.name}: not a percent script: {error}") from error
+    for cell in script.cells:
+        cell.metadata.pop("lines_to_next_cell", None)
+    return script
+
+
+def content_id(cell: NotebookNode) -> str:
+    """An id for a cell that follows from what it holds."""
+    content = f"{cell.cell_type}\n{cell.source}".encode()
+    return hashlib.blake2b(content, digest_size=4).hexdigest()
+
+
+def assembled(cells: Sequence[NotebookNode]) -> NotebookNode:
+    """A notebook of these cells; where several have one id, the later ones get a number."""
+    used = Counter[str]()
+    for cell in cells:
+        used[cell.id] += 1
+        if used[cell.id] > 1:
+            cell.id += f"-{used[cell.id]}"
+    # Without Jupytext's own metadata, by which JupyterLab would write a learner's changes back
+    # into the source.
+    notebook = nbformat.v4.new_notebook(cells=cells, metadata=_metadata())
+    notebook.nbformat_minor = 5
     return notebook
 
 
@@ -270,7 +294,7 @@ def _execute(notebook: NotebookNode, source: Path) -> costs.Cost | None:
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)
         if cell.cell_type == "code":
-            cell.outputs = list(_tidied(cell.outputs))
+            cell.outputs = _tidied(cell.outputs)
     return cost
 
 
@@ -283,29 +307,23 @@ def _where_it_raised(notebook: NotebookNode, error: CellExecutionError) -> str:
     return str(error)
 
 
-def _tidied(outputs: list[NotebookNode]) -> Iterator[NotebookNode]:
+def _tidied(outputs: list[NotebookNode]) -> list[NotebookNode]:
     """The outputs without live widgets, and with the pieces of one stream joined.
 
     A widget is alive only beside its kernel; stored, it would show as an error and under a
     new id in every build. If it brought a picture, the picture stays. Where a stream is cut
     into pieces is up to the clock.
     """
-    last = None
+    tidy: list[NotebookNode] = []
     for output in outputs:
         if output.get("data", {}).pop(_WIDGET, None) and "image/png" not in output.data:
             continue
-        if (
-            last is not None
-            and output.output_type == last.output_type == "stream"
-            and output.name == last.name
-        ):
-            last.text += output.text
-            continue
-        if last is not None:
-            yield last
-        last = output
-    if last is not None:
-        yield last
+        # Of all outputs only streams have a name.
+        if tidy and "name" in output and output.name == tidy[-1].get("name"):
+            tidy[-1].text += output.text
+        else:
+            tidy.append(output)
+    return tidy
 
 
 def _read(path: Path) -> NotebookNode:
@@ -313,7 +331,8 @@ def _read(path: Path) -> NotebookNode:
     return nbformat.reader.reads(path.read_text(encoding="utf-8"))
 
 
-def _write(notebook: NotebookNode) -> str:
+def text_of(notebook: NotebookNode) -> str:
+    """A valid notebook as its file holds it."""
     nbformat.validate(notebook)
     return nbformat.writes(notebook).rstrip("\n") + "\n"
 
@@ -373,6 +392,6 @@ def _check_one(source: Path) -> list[str]:
     ]
     if not lines:
         _adopt_outputs(wanted, found)
-        if _write(wanted) != text:
+        if text_of(wanted) != text:
             lines.append("is not written as `grokkit notebooks build` writes it")
     return [f"{target.name}: {line}" for line in lines]

@@ -33,23 +33,19 @@ class Beside:
     unit: str = ""
 
     def __repr__(self) -> str:
-        answer = "no prediction" if self.predicted is None else f"you said {self._say(True)}"
+        said = f"you said {self._say(self.predicted)}"
+        answer = "no prediction" if self.predicted is None else said
         # The first line tells nothing: JupyterLab shows that of an output that is folded away.
-        return f"{self.question}:\n  {answer}; measured {self._say(False)}"
+        return f"{self.question}:\n  {answer}; measured {self._say(self.measured)}"
 
-    def _say(self, own: bool) -> str:
-        value = self.predicted if own else self.measured
+    def _say(self, value: Any) -> str:
         number = isinstance(value, int | float) and not isinstance(value, bool)
         text = f"{value:.4g}" if isinstance(value, float) else str(value)
         return f"{text} {self.unit}".strip() if number else text
 
     def _repr_html_(self) -> str:
-        answer = "no prediction yet" if self.predicted is None else self._say(True)
-        cells = [
-            ("asked", self.question),
-            ("you", answer),
-            ("measured", self._say(False)),
-        ]
+        answer = "no prediction yet" if self.predicted is None else self._say(self.predicted)
+        cells = [("asked", self.question), ("you", answer), ("measured", self._say(self.measured))]
         rows = "".join(
             f"<tr><th style='text-align:left'>{name}</th>"
             f"<td style='text-align:left'>{html.escape(text)}</td></tr>"

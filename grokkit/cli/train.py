@@ -1,6 +1,5 @@
 """``grokkit train``: every setting of a RunSpec is a flag."""
 
-import dataclasses
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,52 +27,45 @@ To begin with: grokkit train --preset live --out first-run"""
 IMPORT = Option("import_", tuple[str, ...], (), "modules that register kinds of your own.")
 
 
-@dataclasses.dataclass(frozen=True)
-class Output:
-    """Where the run goes.
+def main(argv: Sequence[str]) -> int:
+    """Train the run that a command line asks for; see :func:`train`."""
+    spec, output = read(argv)
+    return train(spec, **output)
 
-    Attributes:
+
+def train(
+    spec: RunSpec,
+    *,
+    out: Path = Path("."),
+    force: bool = False,
+    checkpoint_minutes: float = 1.0,
+    device: str = "cpu",
+    quiet: bool = False,
+) -> int:
+    """Train one run, write run.nc and run.png, and say in a few lines how it went.
+
+    Args:
+        spec: the run.
         out: the folder for run.nc, the History, and run.png, its picture; and, until the run
             has ended, for a checkpoint, from which the same command goes on.
         force: write over a run.nc and run.png that are there.
         checkpoint_minutes: the minutes between two checkpoints.
         device: where to train: cpu, or cuda.
         quiet: no progress bar and no summary.
-    """
-
-    out: Path = Path(".")
-    force: bool = False
-    checkpoint_minutes: float = 1.0
-    device: str = "cpu"
-    quiet: bool = False
-
-
-OUTPUT = [f.name for f in dataclasses.fields(Output)]
-
-
-def main(argv: Sequence[str]) -> int:
-    """Train one run, write run.nc and run.png, and say in a few lines how it went.
 
     Returns:
         0; 1 if the loss went wrong and the run was stopped, or the picture could not be made;
         130 if it was interrupted, and what was trained until then is written.
     """
-    spec, output = read(argv)
     from grokkit.runtime import train_into
     from grokkit.runtime.history import diverged
 
-    run, picture = output.out / "run.nc", output.out / "run.png"
-    if picture.exists() and not run.exists() and not output.force:
-        refuse("out", str(output.out), "a folder without run.png, or --force")
+    run, picture = out / "run.nc", out / "run.png"
+    if picture.exists() and not run.exists() and not force:
+        refuse("out", str(out), "a folder without run.png, or --force")
+    how = {"force": force, "device": device, "checkpoint_minutes": checkpoint_minutes}
     try:
-        history = train_into(
-            spec,
-            output.out,
-            force=output.force,
-            device=output.device,
-            checkpoint_minutes=output.checkpoint_minutes,
-            progress=not output.quiet,
-        )
+        history = train_into(spec, out, **how, progress=not quiet)
     except KeyboardInterrupt:
         raise KeyboardInterrupt("nothing was recorded yet, and nothing is written") from None
     with interrupts_held():
@@ -83,14 +75,18 @@ def main(argv: Sequence[str]) -> int:
         epoch = int(history.epoch[-1])
         line = f"interrupted; what was trained until epoch {epoch:,} is in {run}"
         complain(PROG, f"{line}; the same command goes on from there")
-    if not output.quiet:
+    if not quiet:
         print(summary(history))
         print(f"  wrote {run}" + (f" and {picture}" if drawn else ""))
     return 130 if interrupted else int(diverged(history) > 0 or not drawn)
 
 
-def read(argv: Sequence[str]) -> tuple[RunSpec, Output]:
-    """The run and the output that a command line asks for.
+OUTPUT = [option for option in options_of(train) if option.has_flag]
+"""What is said of a run beside its spec."""
+
+
+def read(argv: Sequence[str]) -> tuple[RunSpec, dict[str, Any]]:
+    """The run that a command line asks for, and what it says of the :data:`OUTPUT`.
 
     The kinds decide which flags there are, so they are taken out first.
 
@@ -111,7 +107,7 @@ def read(argv: Sequence[str]) -> tuple[RunSpec, Output]:
             start = presets[name].with_(**kinds)
         except SettingError:  # a flag may mend it; if none does, it is refused below
             start = RunSpec().with_(**kinds)
-    for taken in {"preset", *OUTPUT} & start.settings().keys():
+    for taken in {"preset", *(one.name for one in OUTPUT)} & start.settings().keys():
         allowed = f"another name for this setting: {PROG} has a flag --{taken}"
         refuse(taken, start.settings()[taken], allowed)
     parser = Parser(PROG, ABOUT, elsewhere=RunSpec.kinds_with)
@@ -120,9 +116,9 @@ def read(argv: Sequence[str]) -> tuple[RunSpec, Output]:
     for part in PARTS:
         one = getattr(start, part)
         parser.add(options_of(type(one), vars(one)), part)
-    parser.add(options_of(Output), "output")
+    parser.add(OUTPUT, "output")
     values = parser.read(rest)
-    output = Output(**{field: values.pop(field) for field in OUTPUT if field in values})
+    output = {one.name: values.pop(one.name) for one in OUTPUT if one.name in values}
     return presets[name].with_(**kinds, **values), output
 
 
@@ -169,13 +165,8 @@ def _kind_options(preset: str, start: RunSpec) -> list[Option]:
     return [
         Option("preset", Literal[*presets], preset, what),
         *(
-            Option(
-                name,
-                Literal[*sorted(FAMILIES[name])],
-                settings[name],
-                words.get(name, ""),
-            )
-            for name in FAMILIES
+            Option(name, Literal[*sorted(kinds)], settings[name], words.get(name, ""))
+            for name, kinds in FAMILIES.items()
         ),
         IMPORT,
     ]

@@ -57,13 +57,8 @@ def compressibility(features: Float[Tensor, "run example width"]) -> dict[str, T
     ``nan`` (a numerical rank of 0) where the features are 0 or not finite.
     """
     spectrum = feature_spectrum(features)
-    return {
-        "effective_rank": effective_rank(spectrum),
-        "numerical_rank": numerical_rank(spectrum),
-        "stable_rank": stable_rank(spectrum),
-        "norm_ratio": norm_ratio(spectrum),
-        "alpha": fit_power_law(spectrum, floor=spectrum.shape[1] * _SINGLE).alpha,
-    }
+    alpha = fit_power_law(spectrum, floor=spectrum.shape[1] * _SINGLE).alpha
+    return ranks(spectrum) | {"alpha": alpha}
 
 
 @torch.no_grad()
@@ -84,37 +79,23 @@ def feature_spectrum(
     return torch.where(finite.unsqueeze(1), spectrum, torch.nan)
 
 
-def effective_rank(spectrum: Float[Tensor, "run value"]) -> Float[Tensor, " run"]:
-    """exp(-sum p log p) with p = z / sum z and 0 log 0 = 0.
+def ranks(spectrum: Float[Tensor, "run value"]) -> dict[str, Tensor]:
+    """The four ranks of a spectrum, ``[run]`` by record; 0 log 0 = 0.
 
-    r eigenvalues of one size and none besides give r.
-    """
-    share = spectrum / spectrum.sum(dim=1, keepdim=True)
-    return (-torch.xlogy(share, share).sum(dim=1)).exp()
-
-
-def numerical_rank(spectrum: Float[Tensor, "run value"]) -> Int[Tensor, " run"]:
-    """The number of eigenvalues that are more than rounding.
-
-    These exceed the largest times the number of eigenvalues times float32's relative precision,
+    r eigenvalues of one size and none besides have the effective, the numerical and the stable
+    rank r, and the norm ratio sqrt(r), as arXiv 2602.06702 reports it. More than rounding
+    are eigenvalues that exceed the largest times their number times float32's relative precision,
     which is where ``torch.linalg.matrix_rank`` draws the line for Z in the precision that
     networks train in. In 128 dimensions a direction 1/256 as strong as the strongest is lost.
     """
-    least = spectrum.shape[1] * _SINGLE * spectrum.amax(dim=1, keepdim=True)
-    return (spectrum > least).sum(dim=1)
-
-
-def stable_rank(spectrum: Float[Tensor, "run value"]) -> Float[Tensor, " run"]:
-    """norm(h)_F^2 / norm(h)_2^2 = sum z / max z, at most the rank."""
-    return spectrum.sum(dim=1) / spectrum.amax(dim=1)
-
-
-def norm_ratio(spectrum: Float[Tensor, "run value"]) -> Float[Tensor, " run"]:
-    """norm(Z)_F / norm(Z)_2 = sqrt(sum z^2) / max z, as arXiv 2602.06702 reports it.
-
-    Not the stable rank: r equal eigenvalues give sqrt(r).
-    """
-    return torch.linalg.vector_norm(spectrum, dim=1) / spectrum.amax(dim=1)
+    share = spectrum / spectrum.sum(dim=1, keepdim=True)
+    most = spectrum.amax(dim=1)
+    return {
+        "effective_rank": (-torch.xlogy(share, share).sum(dim=1)).exp(),
+        "numerical_rank": (spectrum > spectrum.shape[1] * _SINGLE * most.unsqueeze(1)).sum(dim=1),
+        "stable_rank": spectrum.sum(dim=1) / most,
+        "norm_ratio": torch.linalg.vector_norm(spectrum, dim=1) / most,
+    }
 
 
 class PowerLaw(NamedTuple):

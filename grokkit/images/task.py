@@ -48,10 +48,6 @@ class ImageSet:
     def __getitem__(self, rows: Tensor | slice) -> "ImageSet":
         return change_arrays(self, lambda part: part[rows])
 
-    def to(self, device: torch.device | str) -> "ImageSet":
-        """The same on another device."""
-        return change_arrays(self, lambda part: part.to(device))
-
 
 @dataclass(frozen=True, eq=False)
 class ImageData:

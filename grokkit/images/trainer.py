@@ -24,6 +24,7 @@ from grokkit.errors import refuse
 from grokkit.images.resnet import ResNet18
 from grokkit.images.spec import KIND, ImageSpec
 from grokkit.images.task import ImageSet
+from grokkit.tasks.base import change_arrays
 
 MEANING: Mapping[str, str] = {
     "train_loss": "mean cross-entropy over the train set; nats",
@@ -77,7 +78,10 @@ class ImageTrainer(GroupTrainer):
     def _set_up(self) -> None:
         self.spec = spec = self.specs[0]
         self.data = spec.task.build(spec.seed)
-        self.train, self.test = (one.to(self.device) for one in (self.data.train, self.data.test))
+        self.train, self.test = (
+            change_arrays(one, lambda part: part.to(self.device))
+            for one in (self.data.train, self.data.test)
+        )
         self.tiles = self.data.tiles.to(self.device)
         self.mirrored = self.data.mirrored.to(self.device)
         side = spec.task.cell_size * min(spec.task.grid_rows, spec.task.grid_columns)

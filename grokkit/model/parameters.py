@@ -83,20 +83,16 @@ class Layout:
         if spec.output_projection:
             block["W_O"] = (d, d)
         block |= {"W_1": (d, m), "b_1": (m,), "W_2": (m, out), "b_2": (out,)}
-        block |= norm_shapes(spec)
+        if spec.norm_affine:  # gain_A and, of a LayerNorm, bias_A, ...
+            learned = ("gain", "bias") if spec.norm_kind == "layer" else ("gain",)
+            norms = PLACEMENTS[spec.norm].norms
+            block |= {f"{part}_{name}": (d,) for name in norms for part in learned}
         shapes = {"token_embedding": (n_tokens, d), "position_embedding": (length, d), **block}
         for layer in range(1, spec.layers):
             shapes |= {f"{name}.{layer + 1}": shape for name, shape in block.items()}
         if not classifies:
             shapes["W_U"] = (d, n_classes)
         return cls(shapes)
-
-
-def norm_shapes(spec: ModelSpec) -> dict[str, tuple[int, ...]]:
-    """The parameters of a block's norms: ``gain_A`` and, of a LayerNorm, ``bias_A``, ..."""
-    learned = ("gain", "bias") if spec.norm_kind == "layer" else ("gain",)
-    names = PLACEMENTS[spec.norm].norms if spec.norm_affine else ()
-    return {f"{part}_{name}": (spec.d_model,) for name in names for part in learned}
 
 
 class Parameters(Mapping[str, Tensor]):

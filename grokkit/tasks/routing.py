@@ -20,8 +20,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import torch
-from jaxtyping import Int
-from torch import Tensor
 
 from grokkit.core.common import stream as generator
 from grokkit.errors import check_int, refuse
@@ -155,36 +153,16 @@ class MarkedAddition(Task):
     def build(self, seed: int) -> TaskData:
         """The data of this task for one seed, 0 or more: split, positions and distractors."""
         check_int("seed", seed, 0)
-        pairs = decode(torch.arange(self.n_inputs), self.p, 2)
+        n = self.n_inputs
+        pairs = decode(torch.arange(n), self.p, 2)
         train, flags = split_operands(
             pairs, self.p, self.split, self.train_fraction, seed, commutes=True, draws=self.draws
         )
-        everything = self._sequences(pairs, seed)
-        rows = train.repeat_interleave(self.draws)
-        return TaskData(
-            train=everything[rows],
-            test=everything[~rows],
-            vocabulary=self._vocabulary(),
-            n_classes=self.p,
-            mirrored=flags,
-        )
-
-    @property
-    def _filler(self) -> Distractors:
-        return Distractors(self.distractors, self.alphabet, self.draws)
-
-    def _vocabulary(self) -> tuple[str, ...]:
-        marked = tuple(f"{number}*" for number in range(self.p))
-        plain = map(str, range(self.p if self._filler.draws_operands else 0))
-        return (*marked, QUERY, *self._filler.names(range(self.length - 3)), *plain)
-
-    def _sequences(self, pairs: Int[Tensor, "input operand"], seed: int) -> Sequences:
-        n, room = len(pairs), self.length - 1
+        names = self._filler.names(range(self.length - 3))
         stream = generator(seed, "distractors")
-        filled = self._filler.draw(n, room, self.p, stream)
+        filled = self._filler.draw(n, self.length - 1, self.p, stream)
         # A number among the distractors is plain: its token follows all others.
-        plain = self.p + 1 + len(self._filler.names(range(self.length - 3)))
-        filled = torch.where(filled < self.p, filled + plain, filled)
+        filled = torch.where(filled < self.p, filled + self.p + 1 + len(names), filled)
         # The first two of a random order of the positions are a random pair of them.
         stream = generator(seed, "positions")
         chance = torch.rand(filled.shape, generator=stream, dtype=torch.float32)
@@ -194,9 +172,18 @@ class MarkedAddition(Task):
         # From (draw, input) to sequences with the draws of one pair next to each other.
         tokens, informative = (x.transpose(0, 1).flatten(0, 1) for x in (filled, mask))
         query = torch.full((len(tokens), 1), self.p)
-        return Sequences(
+        everything = Sequences(
             tokens=torch.cat((tokens, query), dim=1),
             targets=(pairs.sum(dim=1) % self.p).repeat_interleave(self.draws),
             informative=torch.cat((informative, torch.zeros_like(query, dtype=torch.bool)), dim=1),
             group=encode(pairs, self.p).repeat_interleave(self.draws),
         )
+        rows = train.repeat_interleave(self.draws)
+        marked = (f"{number}*" for number in range(self.p))
+        plain = map(str, range(self.p if self._filler.draws_operands else 0))
+        vocabulary = (*marked, QUERY, *names, *plain)
+        return TaskData(everything[rows], everything[~rows], vocabulary, self.p, mirrored=flags)
+
+    @property
+    def _filler(self) -> Distractors:
+        return Distractors(self.distractors, self.alphabet, self.draws)

@@ -25,7 +25,7 @@ from grokkit.classroom.checks.expect import AnyOf
 from grokkit.classroom.exercises import source as sources
 from grokkit.classroom.exercises.source import Chapter
 from grokkit.classroom.grading.peer import Peer
-from grokkit.classroom.mutants import solved_names
+from tests.classroom.mutants import solved_names
 from tests.classroom.right import RIGHT
 from tests.classroom.variant import Variant
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from grokkit.classroom.checks.equivalent import EQUIVALENT
 from grokkit.classroom.exercises import source as sources
-from grokkit.classroom.mutants import main, mutants, reason, survivors
+from tests.classroom.equivalent import EQUIVALENT
+from tests.classroom.mutants import main, mutants, reason, survivors
 
 CHAPTERS = sorted((Path(__file__).parents[2] / "solutions").glob("[0-9][0-9]_*.py"))
 # The clock that ends a mutant may strike where Python can only print the exception.

@@ -9,14 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grokkit.diagnostics import compressibility
-from grokkit.diagnostics.features import (
-    effective_rank,
-    feature_spectrum,
-    fit_power_law,
-    norm_ratio,
-    numerical_rank,
-    stable_rank,
-)
+from grokkit.diagnostics.features import feature_spectrum, fit_power_law, ranks
 
 
 def orthonormal(rows: int, columns: int, seed: int = 0) -> torch.Tensor:
@@ -65,17 +58,18 @@ def test_each_measure_by_hand():
     z = [8.0, 4.0, 4.0]
     spectrum = torch.tensor([[*z, 0.0], [1.0, 0.0, 0.0, 0.0]]).double()
     # p = 1/2, 1/4, 1/4: the entropy is 1.5 log 2.
-    assert effective_rank(spectrum).tolist() == pytest.approx([2**1.5, 1], rel=1e-14)
-    assert stable_rank(spectrum).tolist() == [2, 1]
-    assert norm_ratio(spectrum).tolist() == pytest.approx([math.sqrt(96) / 8, 1], rel=1e-14)
-    assert numerical_rank(spectrum).tolist() == [3, 1]
+    found = ranks(spectrum)
+    assert found["effective_rank"].tolist() == pytest.approx([2**1.5, 1], rel=1e-14)
+    assert found["stable_rank"].tolist() == [2, 1]
+    assert found["norm_ratio"].tolist() == pytest.approx([math.sqrt(96) / 8, 1], rel=1e-14)
+    assert found["numerical_rank"].tolist() == [3, 1]
 
 
 def test_the_numerical_rank_is_that_of_torch_for_the_gram_matrix_in_float32():
     for faint, rank in ((1.0, 6), (1e-2, 6), (1e-4, 3), (1e-6, 3)):
         h = with_values([1.0, 0.7, 0.3, faint, faint, faint], 40, 12).float()
         gram = (h.transpose(1, 2) @ h)[0]
-        assert numerical_rank(feature_spectrum(h)).item() == rank
+        assert ranks(feature_spectrum(h))["numerical_rank"].item() == rank
         assert int(torch.linalg.matrix_rank(gram)) == rank
 
 
@@ -117,16 +111,16 @@ def test_ranks_are_free_of_scale_and_basis_and_stand_in_their_order(seed, n, wid
     random = torch.Generator().manual_seed(seed)
     h = torch.randn(2, n, width, generator=random).double()
     turned = 10**size * h @ orthonormal(width, width, turn % 2**16)
-    one, other = feature_spectrum(h), feature_spectrum(turned)
-    for measure in (effective_rank, stable_rank, norm_ratio):
-        torch.testing.assert_close(measure(one), measure(other), rtol=1e-8, atol=0)
+    one, other = ranks(feature_spectrum(h)), ranks(feature_spectrum(turned))
+    for measure in ("effective_rank", "stable_rank", "norm_ratio"):
+        torch.testing.assert_close(one[measure], other[measure], rtol=1e-8, atol=0)
     rank = torch.full((2,), min(n, width)).double()
     slack = 1 + 1e-9
-    assert (norm_ratio(one) <= rank.sqrt() * slack).all()
+    assert (one["norm_ratio"] <= rank.sqrt() * slack).all()
     # exp of the Shannon entropy lies between exp of the min-entropy and the number of values.
-    assert (stable_rank(one) <= effective_rank(one) * slack).all()
-    assert (effective_rank(one) <= rank * slack).all()
-    assert (norm_ratio(one) * slack >= 1).all()
+    assert (one["stable_rank"] <= one["effective_rank"] * slack).all()
+    assert (one["effective_rank"] <= rank * slack).all()
+    assert (one["norm_ratio"] * slack >= 1).all()
 
 
 def pareto(alpha: float, n: int, seed: int) -> torch.Tensor:

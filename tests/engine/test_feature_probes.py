@@ -6,7 +6,7 @@ import torch
 import xarray as xr
 
 from grokkit.diagnostics import fourier_concentration
-from grokkit.diagnostics.features import effective_rank, feature_spectrum
+from grokkit.diagnostics.features import feature_spectrum, ranks
 from grokkit.diagnostics.uniformity import logarithm_order, token_uniformity
 from grokkit.engine import RunSpec, Trainer
 from grokkit.engine.feature_probes import DIMS, LABELS, MEANING
@@ -45,7 +45,7 @@ def test_the_last_record_is_that_of_the_final_weights(norm: str, layers: int):
     model, weights = trainer.probes.train_model, trainer.weights
     seen = model(weights)
     assert seen.final is not None
-    rank = effective_rank(feature_spectrum(seen.final))
+    rank = ranks(feature_spectrum(seen.final))["effective_rank"]
     np.testing.assert_allclose(last.effective_rank.sel(feature_set="train"), rank, rtol=1e-5)
     table = weights["token_embedding"]
     for name, order in zip(LABELS["order"], (torch.arange(7), logarithm_order(7)), strict=True):

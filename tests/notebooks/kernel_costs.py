@@ -11,6 +11,15 @@ from pathlib import Path
 import pytest
 from nbval.plugin import IPyNbCell, NbCellError
 
+LESSON_SECONDS, LESSON_MEGABYTES, COURSE_SECONDS = 60, 1200, 8 * 60
+"""What one lesson, and the whole course without its electives, may cost."""
+
+ELECTIVES = ("14_random_targets",)
+"""Lessons that the others do not build on."""
+
+EVIDENCE_SECONDS, ALL_EVIDENCE_SECONDS = 2 * LESSON_SECONDS, 12 * 60
+"""The same of the notebooks of evidence, which only those run who doubt."""
+
 COST, TABLE = "cost of the kernel", pytest.StashKey["Table"]()
 
 
@@ -57,12 +66,6 @@ class Table:
 
     def too_long(self) -> list[str]:
         """A line for each notebook, and for the course, that takes longer than it may."""
-        from grokkit.classroom.costs import (
-            COURSE_SECONDS,
-            ELECTIVES,
-            EVIDENCE_SECONDS,
-            LESSON_SECONDS,
-        )
         from grokkit.classroom.notebooks import EVIDENCE
 
         lines = []
@@ -113,7 +116,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
         if after is not None:
             item.user_properties.append((COST, [after.seconds, after.megabytes]))
     if after is not None and before is not None:
-        limit = costs.LESSON_MEGABYTES
+        limit = LESSON_MEGABYTES
         if before.megabytes <= limit < after.megabytes:  # the cells after it are not to blame
             message = f"took the kernel to {after.megabytes:.0f} MB; allowed: {limit} MB"
             raise NbCellError(item.cell_num, message, item.cell.source)

@@ -133,8 +133,12 @@ def test_a_build_measures_a_lesson_and_the_index_shows_it(tmp_path: Path):
 @pytest.mark.parametrize(
     ("folder", "each", "together"),
     [
-        (COURSE, costs.LESSON_SECONDS, costs.COURSE_SECONDS),
-        (COURSE / notebooks.EVIDENCE, costs.EVIDENCE_SECONDS, costs.ALL_EVIDENCE_SECONDS),
+        (COURSE, kernel_costs.LESSON_SECONDS, kernel_costs.COURSE_SECONDS),
+        (
+            COURSE / notebooks.EVIDENCE,
+            kernel_costs.EVIDENCE_SECONDS,
+            kernel_costs.ALL_EVIDENCE_SECONDS,
+        ),
     ],
     ids=["course", "evidence"],
 )
@@ -147,8 +151,8 @@ def test_every_notebook_has_its_cost_within_what_it_may_and_all_together_too(
     assert set(known) == {path.stem for path in notebooks.sources(folder) if path.parent == folder}
     for name, cost in known.items():
         assert cost.seconds <= each, f"{name} takes too long"
-        assert cost.megabytes <= costs.LESSON_MEGABYTES, f"{name} needs too much memory"
-    counted = [cost.seconds for name, cost in known.items() if name not in costs.ELECTIVES]
+        assert cost.megabytes <= kernel_costs.LESSON_MEGABYTES, f"{name} needs too much memory"
+    counted = [cost.seconds for name, cost in known.items() if name not in kernel_costs.ELECTIVES]
     assert sum(counted) <= together
 
 
@@ -195,8 +199,8 @@ LIMITS = """\
 pytest_plugins = ["tests.notebooks.kernel_costs"]
 
 def pytest_sessionstart():
-    from grokkit.classroom import costs
-    costs.LESSON_MEGABYTES, costs.LESSON_SECONDS = 200, 0.1
+    from tests.notebooks import kernel_costs
+    kernel_costs.LESSON_MEGABYTES, kernel_costs.LESSON_SECONDS = 200, 0.1
 """
 
 

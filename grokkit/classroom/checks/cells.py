@@ -29,14 +29,9 @@ def answers(source: str) -> list[str]:
         ValueError: the cell is not ``check.ex_1_2(name, ...)`` and nothing else: only then
             can it be run on a student's answer that lives in another process.
     """
-    problem = ValueError(f"a check cell is `check.ex_1_2(name, ...)` alone; got {source!r}")
-    tree = ast.parse(source)
-    if len(tree.body) != 1 or not isinstance(tree.body[0], ast.Expr):
-        raise problem
-    call = tree.body[0].value
-    if not isinstance(call, ast.Call) or call.keywords or not call.args:
-        raise problem
-    names = [arg.id for arg in call.args if isinstance(arg, ast.Name)]
-    if len(names) != len(call.args):
-        raise problem
-    return names
+    match ast.parse(source).body:
+        case [ast.Expr(ast.Call(args=[_, *_] as args, keywords=[]))]:
+            names = [arg.id for arg in args if isinstance(arg, ast.Name)]
+            if len(names) == len(args):
+                return names
+    raise ValueError(f"a check cell is `check.ex_1_2(name, ...)` alone; got {source!r}")

@@ -222,8 +222,9 @@ class Exercise:
             else:
                 return self._told(asked, failed, held)
         if missing:
-            note = self._so_far(right, missing)
-            return Result(self.name, "not attempted", held=held, note=note)
+            verb = "is" if len(missing) == 1 else "are"
+            so_far = f"{', '.join(right)}: right so far; {', '.join(missing)} {verb} not attempted"
+            return Result(self.name, "not attempted", held=held, note=so_far if right else "")
         return Result(self.name, "correct", held=held, afterword=self.afterword)
 
     def _told(self, asked: "_Asked", failed: LearnerError | Wrong, held: int) -> Result:
@@ -239,13 +240,6 @@ class Exercise:
     def _how(self) -> str:
         """How the check is called."""
         return f"check.{self.name}({', '.join(self.answers)})"
-
-    def _so_far(self, right: Sequence[str], missing: Sequence[str]) -> str:
-        """Which of several answers are right so far, if any are."""
-        if not right:
-            return ""
-        verb = "is" if len(missing) == 1 else "are"
-        return f"{', '.join(right)}: right so far; {', '.join(missing)} {verb} not attempted"
 
     def hint(self) -> Hints:
         """One more hint each time, with those given before."""

@@ -48,17 +48,13 @@ class Call:
     """One call of a learner's function.
 
     Attributes:
-        number: which of the answers was called, from 0.
         inputs: the arguments by name.
         returned: what came back; None if it raised.
-        came_back: whether it did.
         changed: the names of the arguments that the function changed.
     """
 
-    number: int
     inputs: list[tuple[str, Any]]
     returned: Any = None
-    came_back: bool = False
     changed: list[str] = field(default_factory=list)
 
 
@@ -71,13 +67,10 @@ class Recorded:
     Args:
         function: what the learner wrote.
         calls: where to keep each call.
-        number: which of the answers it is, from 0.
     """
 
-    def __init__(
-        self, function: Callable[..., Any], calls: list[Call] | None = None, number: int = 0
-    ) -> None:
-        self.function, self.number = function, number
+    def __init__(self, function: Callable[..., Any], calls: list[Call] | None = None) -> None:
+        self.function = function
         self.calls: list[Call] = [] if calls is None else calls
         self.__name__ = getattr(function, "__name__", "answer")
 
@@ -87,7 +80,7 @@ class Recorded:
         Raises:
             LearnerError: it raised.
         """
-        call = Call(self.number, named(self.function, args, kwargs))
+        call = Call(named(self.function, args, kwargs))
         self.calls.append(call)
         try:
             call.returned, call.changed = called(self.function, args, kwargs)
@@ -95,7 +88,6 @@ class Recorded:
             raise
         except (Exception, SystemExit) as error:
             raise of_learner(error) from error
-        call.came_back = True
         return call.returned
 
 

@@ -5,7 +5,6 @@ the cells' content; there are no outputs. Cells carry the metadata by which nbgr
 what a student may change and what is graded.
 """
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -75,8 +74,8 @@ def check(
         pictures = targets.pictures(chapter, exercises / targets.FOLDER)
         wanted |= {target, *pictures}
         lines += [f"{target.name}: {line}" for line in _compare(target, text, path.name)]
-        for picture, mark in pictures.items():
-            if targets.mark_of(picture) != mark:
+        for picture, code in pictures.items():
+            if targets.mark_of(picture) != targets.mark(code):
                 lines.append(
                     f"{picture.name}: missing, or drawn by other code than {path.name} has"
                 )
@@ -114,14 +113,7 @@ def exercise_notebook(chapter: Chapter, solve: bool = False) -> NotebookNode:
     cells = [_copied(cell) for cell in chapter.opening]
     for exercise in chapter.exercises:
         cells += _exercise_cells(exercise, solve)
-    used: dict[str, int] = {}
-    for cell in cells:
-        name = cell.id
-        used[name] = used.get(name, 0) + 1
-        cell.id = name if used[name] == 1 else f"{name}-{used[name]}"
-    notebook = nbformat.v4.new_notebook(cells=cells, metadata=notebooks._metadata())
-    notebook.nbformat, notebook.nbformat_minor = 4, 5
-    return notebook
+    return notebooks.assembled(cells)
 
 
 def _exercise_cells(exercise: Exercise, solve: bool) -> Iterator[NotebookNode]:
@@ -173,9 +165,7 @@ def _nbgrader(name: str, points: int | None = None) -> NotebookNode:
 
 def _copied(cell: NotebookNode) -> NotebookNode:
     new = nbformat.v4.new_code_cell if cell.cell_type == "code" else nbformat.v4.new_markdown_cell
-    content = f"{cell.cell_type}\n{cell.source}".encode()
-    name = hashlib.blake2b(content, digest_size=4).hexdigest()
-    return new(cell.source, metadata=NotebookNode(cell.metadata), id=name)
+    return new(cell.source, metadata=NotebookNode(cell.metadata), id=notebooks.content_id(cell))
 
 
 # --- files --------------------------------------------------------------------------------
@@ -191,7 +181,7 @@ def _notebook(chapter: Chapter, exercises: Path) -> tuple[Path, str]:
         )
     colab.prepare(notebook, chapter.path)
     target = exercises / chapter.path.with_suffix(".ipynb").name
-    return target, notebooks._write(notebook)
+    return target, notebooks.text_of(notebook)
 
 
 def _compare(target: Path, text: str, source: str) -> list[str]:

@@ -3,11 +3,11 @@
 import json
 import re
 import shutil
-import tomllib
 from pathlib import Path
 
+from grokkit.classroom.colab import repository
 from grokkit.classroom.exercises import generate
-from grokkit.classroom.notebooks import NotebookError
+from grokkit.classroom.notebooks import EVIDENCE, NotebookError
 from grokkit.errors import refuse
 
 README = """\
@@ -55,55 +55,41 @@ def handout(
     stale = generate.check(solutions, exercises)
     if stale:
         raise NotebookError(f"{stale[0]}; run `grokkit notebooks exercises` first")
-    files = [*sorted(exercises.glob("*.ipynb")), *sorted(exercises.glob("images/*.png"))]
-    files.append(exercises / "conftest.py")
-    written = [_copy(path, target / "exercises" / path.relative_to(exercises)) for path in files]
-    pictures = sorted(path for path in course.glob("images/**/*") if path.is_file())
-    lessons = [*sorted(course.glob("*.ipynb")), *sorted(course.glob("evidence/*.ipynb")), *pictures]
-    lessons += sorted(course.glob("glossary.md"))
-    written += [_copy(path, target / "course" / path.relative_to(course)) for path in lessons]
+    written = [
+        _copy(path, target / name / path.relative_to(folder))
+        for name, folder, patterns in (
+            ("exercises", exercises, ("*.ipynb", "images/*.png", "conftest.py")),
+            ("course", course, ("*.ipynb", f"{EVIDENCE}/*.ipynb", "images/**/*", "glossary.md")),
+            (".", course.parent, ("RESULTS.md", "FINDINGS.md")),
+        )
+        for pattern in patterns
+        for path in sorted(folder.glob(pattern))
+        if path.is_file()
+    ]
     written.append(_copy(constraints, target / "constraints.txt"))
-    for results in (course.parent / "RESULTS.md", course.parent / "FINDINGS.md"):
-        if results.exists():
-            written.append(_copy(results, target / results.name))
     readme = target / "README.md"
     readme.write_text(
         README.format(title="grokkit: lessons and exercises", version=grokkit.__version__),
         encoding="utf-8",
     )
     written.append(readme)
-    address = _repository(course)
+    address = repository(course.resolve().parent)
+    address = address and address.removesuffix("/").removesuffix(".git")
     for path in written:
         _mend(path, target, address)
     return written
-
-
-def dead_links(text: str, at: Path) -> list[str]:
-    """Where the relative links of a Markdown text lead nowhere.
-
-    Args:
-        text: what stands in a file or a cell.
-        at: the folder that it stands in.
-    """
-    return [link["to"] for link in _LINK.finditer(text) if _is_dead(link["to"], at)]
 
 
 _LINK = re.compile(r"(?P<picture>!?)\[(?P<says>[^\[\]]*)\]\((?P<to>[^()\s]+)\)")
 _ELSEWHERE = re.compile(r"[a-z][a-z+.-]*:|#")
 
 
-def _is_dead(to: str, at: Path) -> bool:
-    return not _ELSEWHERE.match(to) and not (at / to.partition("#")[0]).exists()
-
-
 def _mend(path: Path, target: Path, address: str | None) -> None:
     """Let the links of a file that lead nowhere lead to the repository, or be plain words."""
 
-    def mended(text: str) -> str:
-        return _LINK.sub(instead, text)
-
     def instead(link: re.Match[str]) -> str:
-        if not _is_dead(link["to"], path.parent):
+        there = path.parent / link["to"].partition("#")[0]
+        if _ELSEWHERE.match(link["to"]) or there.exists():
             return link[0]
         found = (path.parent / link["to"]).resolve()
         if address is None or link["picture"] or not found.is_relative_to(target.resolve()):
@@ -112,32 +98,19 @@ def _mend(path: Path, target: Path, address: str | None) -> None:
         # For a file GitHub forwards `tree` to `blob`.
         return f"[{link['says']}]({address}/tree/HEAD/{inside})"
 
-    if path.suffix == ".md":
-        text = path.read_text(encoding="utf-8")
-        if dead_links(text, path.parent):
-            path.write_text(mended(text), encoding="utf-8", newline="\n")
-    if path.suffix != ".ipynb":
+    if path.suffix not in (".md", ".ipynb"):
         return
-    notebook = json.loads(path.read_text(encoding="utf-8"))
-    changed = False
-    for cell in notebook["cells"]:
-        text = "".join(cell["source"])
-        if cell["cell_type"] == "markdown" and dead_links(text, path.parent):
-            cell["source"] = mended(text).splitlines(keepends=True)
-            changed = True
-    if changed:
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".md":
+        text = _LINK.sub(instead, text)
+    else:
+        notebook = json.loads(text)
+        for cell in notebook["cells"]:
+            if cell["cell_type"] == "markdown":
+                mended = _LINK.sub(instead, "".join(cell["source"]))
+                cell["source"] = mended.splitlines(keepends=True)
         text = json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
-        path.write_text(text, encoding="utf-8", newline="\n")
-
-
-def _repository(course: Path) -> str | None:
-    """The address that the checkout's ``pyproject.toml`` calls the repository."""
-    project = course.resolve().parent / "pyproject.toml"
-    if not project.exists():
-        return None
-    urls = tomllib.loads(project.read_text(encoding="utf-8")).get("project", {}).get("urls", {})
-    address = urls.get("Repository")
-    return address and address.removesuffix("/").removesuffix(".git")
+    path.write_text(text, encoding="utf-8", newline="\n")
 
 
 def _copy(source: Path, target: Path) -> Path:

@@ -29,11 +29,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import jupytext
 from nbformat import NotebookNode
 
 from grokkit.classroom.checks.cells import answers, checked, is_check
-from grokkit.classroom.notebooks import NotebookError
+from grokkit.classroom.notebooks import NotebookError, parsed
 
 BEGIN, STUB, END = "### BEGIN SOLUTION", "### STUB", "### END SOLUTION"
 _REGION = re.compile(
@@ -95,14 +94,9 @@ def read(path: Path) -> Chapter:
     Raises:
         NotebookError: it is malformed; the message names the file and the exercise or cell.
     """
-    try:
-        notebook = jupytext.reads(path.read_text(encoding="utf-8"), fmt="py:percent")
-    except Exception as error:  # whatever the header or a cell's options made the parser raise
-        raise NotebookError(f"{path.name}: not a percent script: {error}") from error
     opening: list[NotebookNode] = []
     groups: list[list[NotebookNode]] = []
-    for cell in notebook.cells:
-        cell.metadata.pop("lines_to_next_cell", None)
+    for cell in parsed(path).cells:
         if "exercise" in cell.metadata:
             groups.append([cell])
         else:

@@ -29,14 +29,19 @@ def image(exercise: Exercise) -> str:
     return f"![What exercise {exercise.number} is to show]({FOLDER}/{exercise.name}.png)"
 
 
-def pictures(chapter: Chapter, folder: Path) -> dict[Path, str]:
-    """The pictures that a chapter needs, and the mark that each must carry."""
+def pictures(chapter: Chapter, folder: Path) -> dict[Path, list[str]]:
+    """The pictures that a chapter needs, and the code that draws each."""
     return {
-        folder / f"{exercise.name}.png": _mark(_code_until(chapter, cell))
+        folder / f"{exercise.name}.png": _code_until(chapter, cell)
         for exercise in chapter.exercises
         for cell in exercise.cells
         if sources.has_tag(cell, "target")
     }
+
+
+def mark(code: Sequence[str]) -> str:
+    """The mark that a picture drawn by some code must carry."""
+    return hashlib.blake2b("\n".join(code).encode(), digest_size=8).hexdigest()
 
 
 def mark_of(picture: Path) -> str:
@@ -55,18 +60,11 @@ def draw(chapter: Chapter, folder: Path) -> list[Path]:
         The pictures drawn.
     """
     drawn = []
-    cells = [(e, cell) for e in chapter.exercises for cell in e.cells]
-    for exercise, cell in cells:
-        target = folder / f"{exercise.name}.png"
-        if not sources.has_tag(cell, "target"):
-            continue
-        code = _code_until(chapter, cell)
-        if mark_of(target) == _mark(code):
-            continue
-        folder.mkdir(parents=True, exist_ok=True)
-        figure = run(code)
-        figure.savefig(target, metadata={_KEY: _mark(code), "Software": None})
-        drawn.append(target)
+    for target, code in pictures(chapter, folder).items():
+        if mark_of(target) != mark(code):
+            folder.mkdir(parents=True, exist_ok=True)
+            run(code).savefig(target, metadata={_KEY: mark(code), "Software": None})
+            drawn.append(target)
     return drawn
 
 
@@ -94,7 +92,3 @@ def _code_until(chapter: Chapter, last: NotebookNode) -> list[str]:
         if cell.cell_type == "code" and not skipped:
             code.append(sources.solved(cell.source))
     return code
-
-
-def _mark(code: Sequence[str]) -> str:
-    return hashlib.blake2b("\n".join(code).encode(), digest_size=8).hexdigest()

@@ -5,7 +5,8 @@ import fcntl
 import hashlib
 import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from grokkit.classroom.grading import report
@@ -65,17 +66,14 @@ def grade_class(
         def steps() -> Iterator[str]:
             with ThreadPoolExecutor(jobs) as pool:
                 known = dict(rows)
-                futures: list[Future[list[Row]]] = [
-                    pool.submit(_rows, one, chapters, known, sandbox, key) for one in handed_in
-                ]
-                whose = dict(zip(futures, handed_in, strict=True))
+                whose = {
+                    pool.submit(_rows, one, chapters, known, sandbox, key): one for one in handed_in
+                }
                 try:
-                    for future in as_completed(futures):
+                    for future in as_completed(whose):
                         one, new = whose[future], future.result()
-                        for place in [place for place in rows if place[:2] == _place(one)]:
-                            # A line about the whole file, which may not hold any longer.
-                            if not place[2]:
-                                del rows[place]
+                        # A line about the whole file, which may not hold any longer.
+                        rows.pop((*_place(one), ""), None)
                         rows.update({row.place: row for row in new})
                         report.write(out, sorted(rows.values(), key=lambda row: row.place))
                         yield one.student
@@ -108,7 +106,8 @@ def _rows(
         # What was stopped may end if it is given more.
         with_limits = _digest(data, sheet.digest, repr(sandbox.limits))
         found = [known.get((*_place(one), name)) for name in [*sheet.checks, ""]]
-        fresh = [row for row in found if row and _has(row, (digest, with_limits))]
+        seals = (f"x{digest}.", f"x{with_limits}.")
+        fresh = [row for row in found if row and row.fingerprint.startswith(seals)]
         missing = sheet.checks.keys() - {row.exercise for row in fresh}
         if not missing:
             return fresh
@@ -135,16 +134,12 @@ def _row(one: Submission, sheet: Sheet | None, mark: Mark, digest: str, key: byt
     points = of if mark.outcome == "correct" else 0
     feedback = str(report.harmless(mark.feedback))[:LONGEST_FEEDBACK]
     row = Row(*_place(one), mark.exercise, mark.outcome, points, of, feedback, "")
-    return Row(**{**vars(row), "fingerprint": row.sealed(key, digest)})
+    return replace(row, fingerprint=row.sealed(key, digest))
 
 
 def _place(one: Submission) -> tuple[str, str]:
     """A file's student and name as the rows have them."""
     return str(report.harmless(one.student)), str(report.harmless(one.name))
-
-
-def _has(row: Row, digests: tuple[str, str]) -> bool:
-    return any(row.fingerprint.startswith(f"x{digest}.") for digest in digests)
 
 
 def _digest(data: bytes, *others: str) -> str:

@@ -40,7 +40,7 @@ def main(argv: list[str]) -> None:
 
     Args:
         argv: the number of the supervisor's socket, how long a notebook may take by the clock, and
-            the limits of :func:`~grokkit.classroom.grading.walls.confine`.
+            its :class:`~grokkit.classroom.grading.walls.Limits`.
     """
     descriptor, patience, seconds, memory_mb, file_mb = map(int, argv)
     enclose(memory_mb, file_mb)
@@ -110,7 +110,7 @@ def mark(
         number, line = map(int, value)
         at.update(statement=number, line=line)
 
-    peer.handle("at", statement)
+    peer.handlers["at"] = statement
 
     def marked(name: str) -> Iterator[Mapping[str, Any]]:
         at.clear()

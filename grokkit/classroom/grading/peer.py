@@ -45,18 +45,15 @@ class Peer:
         handlers: what the other side may ask for besides the functions handed to it.
 
     Attributes:
+        handlers: what the other side may ask for, by name.
         calling: the function of the other side that is at work, and what it was given by name.
     """
 
     def __init__(self, connection: socket.socket, handlers: dict[str, Handler]) -> None:
         self._connection = connection
-        self._handlers = {**handlers, "call": self._called}
+        self.handlers = {**handlers, "call": self._called}
         self._functions: list[Callable[..., Any]] = []
         self.calling: tuple[str, list[tuple[str, Any]]] = "", []
-
-    def handle(self, action: str, handler: Handler) -> None:
-        """Let the other side ask for something more."""
-        self._handlers[action] = handler
 
     def ask(self, action: str, value: Any = None) -> Any:
         """Have the other side do something, and wait for what comes back.
@@ -88,15 +85,13 @@ class Peer:
 
     def _serve(self, action: str, value: Any) -> None:
         try:
-            if action not in self._handlers:
+            if action not in self.handlers:
                 raise Gone(f"nobody here does {action!r}")
-            self._send({"answer": "value"}, self._handlers[action](value))
+            self._send({"answer": "value"}, self.handlers[action](value))
         except Gone:
             raise
-        except LearnerError as error:
-            self._send({"answer": "error", "attempted": error.attempted}, error.text[:LONGEST_TEXT])
         except (Exception, SystemExit, KeyboardInterrupt) as error:
-            told = of_learner(error)
+            told = error if isinstance(error, LearnerError) else of_learner(error)
             self._send({"answer": "error", "attempted": told.attempted}, told.text[:LONGEST_TEXT])
 
     # --- functions ------------------------------------------------------------------------

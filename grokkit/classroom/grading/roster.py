@@ -84,10 +84,6 @@ class Student:
         """What the student is told of: an exercise each, and lines about whole files."""
         return [*self.best, *(row for row in self.rows if not row.exercise)]
 
-    def _files(self, exercise: str) -> set[str]:
-        """The files that have a row for an exercise."""
-        return {row.notebook for row in self.rows if row.exercise == exercise}
-
     @property
     def missing(self) -> list[int]:
         """The chapters of which others handed something in, and this one did not."""
@@ -125,7 +121,8 @@ class Student:
                 what = _as_text(row.notebook)
             outcome = "some lines were left out" if row.outcome == "skipped" else row.outcome
             text.append(f"## {what}: {outcome}{points}")
-            if row.exercise and len(self._files(row.exercise)) > 1:
+            files = {one.notebook for one in self.rows if one.exercise == row.exercise}
+            if row.exercise and len(files) > 1:
                 text.append(f"This is about the file {_as_text(row.notebook)}.")
             # As a block of code: it may hold anything that a student's code printed.
             said = [f"    {part.strip()}" for part in row.feedback.split(" | ") if part.strip()]

@@ -24,7 +24,7 @@ import torch
 
 from grokkit.classroom.checks.learner import where
 from grokkit.classroom.grading.peer import Gone, Peer
-from grokkit.classroom.grading.walls import confine, holes
+from grokkit.classroom.grading.walls import bound, enclose, holes
 from grokkit.classroom.grading.withheld import Absent
 
 _PYTHON_MAGIC = re.compile(r"\A\s*(%%(?:time|timeit|capture|prun)\b.*)")
@@ -175,25 +175,23 @@ def main(argv: list[str]) -> None:
     """Give up all but computing, then do what the judge asks.
 
     Args:
-        argv: the number of the socket, and the limits of
-            :func:`~grokkit.classroom.grading.walls.confine`.
+        argv: the number of the socket, and the :class:`~grokkit.classroom.grading.walls.Limits`.
     """
-    descriptor, *limits = map(int, argv)
+    descriptor, seconds, memory_mb, file_mb = map(int, argv)
     connection = socket.socket(fileno=descriptor)
-    confine(*limits)
+    enclose(memory_mb, file_mb)
+    bound(seconds)
     torch.set_num_threads(1)
     torch.set_num_threads = lambda count: None  # there can be no other thread
     sys.setrecursionlimit(1000)
     peer = Peer(connection, {})
     notebook = Notebook(lambda at: peer.ask("at", at))
-    handlers = {
+    peer.handlers |= {
         "run": lambda cell: notebook.run(*cell),
         "get": notebook.get,
         "skipped": lambda _: notebook.skipped,
         "holes": lambda _: holes(),
     }
-    for action, handler in handlers.items():
-        peer.handle(action, handler)
     with contextlib.suppress(Gone):
         peer.serve()
     os._exit(0)  # whatever threads or exit handlers the student's code left

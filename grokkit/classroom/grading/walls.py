@@ -3,7 +3,8 @@
 With ``--walls=bubblewrap`` both processes of a notebook live in a sandbox made by ``bwrap``: they
 see Python, its libraries and grokkit, read-only, one small folder in memory, no network, and no
 process but their own; they are not root. The student's process does not see the checks. With
-``--walls=basic`` only the limits of the system hold. :func:`confine` sets those in both cases.
+``--walls=basic`` only the limits of the system hold. :func:`enclose` and :func:`bound` set those
+in both cases.
 
 ====================  =============================================  ==========  ======
 kept from a process   by                                             bubblewrap  basic
@@ -161,11 +162,6 @@ def _bubblewrap(role: str, disk_mb: int, folder: str) -> Iterator[str]:
     yield from ("--remount-ro", "/", "--chdir", folder)
 
 
-def has_cgroup(kind: Kind) -> bool:
-    """Whether ``systemd-run`` is there to bound the memory of a sandbox as a whole."""
-    return kind == "bubblewrap" and shutil.which("systemd-run") is not None
-
-
 def why_not(kind: Kind) -> str:
     """Why these walls cannot stand here, as far as that is known without trying; else nothing."""
     if resource is None:
@@ -177,22 +173,15 @@ def why_not(kind: Kind) -> str:
     return ""
 
 
-def confine(seconds: int, memory_mb: int, file_mb: int) -> None:
-    """Bound this process for good, and be nobody instead of root.
+def enclose(memory_mb: int, file_mb: int) -> None:
+    """Bound the memory and files of this process for good, and be nobody instead of root.
 
-    To be called before anything of the student's is read.
+    To be called, with :func:`bound`, before anything of the student's is read.
 
     Args:
-        seconds: of processor time.
         memory_mb: of address space, libraries included.
         file_mb: the size of one file.
     """
-    enclose(memory_mb, file_mb)
-    bound(seconds)
-
-
-def enclose(memory_mb: int, file_mb: int) -> None:
-    """What :func:`confine` does, but for time and processes."""
     assert resource is not None
     with contextlib.suppress(OSError):  # if the machine runs short of memory, this one ends
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Mutants of the solutions that are right answers; see :mod:`grokkit.classroom.mutants`."""
+"""Mutants of the solutions that are right answers; see :mod:`tests.classroom.mutants`."""
 
 CONSTRUCTION = "the exercise asks for any answer of which something holds, and it holds of this one"
 

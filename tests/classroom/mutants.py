@@ -1,9 +1,9 @@
 """Wrong answers made by machine: does a check take a solution that was broken in one place?
 
-``python -m grokkit.classroom.mutants 3`` changes each solution of chapter 3 in one place at a
+``python -m tests.classroom.mutants 3`` changes each solution of chapter 3 in one place at a
 time (an operator, a norm, an axis, a sign, a constant, a comparison, an off by one), hands each
 mutant to its check, and lists those that pass. None may, but those with a :func:`reason`: other
-right answers, declared in :mod:`grokkit.classroom.checks.equivalent`.
+right answers, declared in :mod:`tests.classroom.equivalent`.
 
 It runs the solutions of a checkout, in this process; a mutant has :data:`SECONDS` of CPU time.
 """
@@ -25,11 +25,11 @@ import numpy as np
 import torch
 
 from grokkit.classroom.checks import check
-from grokkit.classroom.checks.equivalent import CONSTRUCTION, EQUIVALENT
 from grokkit.classroom.checks.exercise import Function
 from grokkit.classroom.exercises import source as sources
 from grokkit.classroom.exercises.generate import SOLUTIONS
 from grokkit.classroom.exercises.source import Chapter, Exercise
+from tests.classroom.equivalent import CONSTRUCTION, EQUIVALENT
 
 SECONDS = 0.5
 """CPU time of one mutant; one that takes longer is stopped, and counts as refused."""
@@ -310,7 +310,7 @@ def main(argv: Sequence[str]) -> int:
     """List the mutants of the chapters named that pass, all chapters if none is; 1 if any do."""
     paths = {int(p.stem[:2]): p for p in sorted(Path(SOLUTIONS).glob("[0-9][0-9]_*.py"))}
     parser = argparse.ArgumentParser(
-        "python -m grokkit.classroom.mutants",
+        "python -m tests.classroom.mutants",
         description="Break every solution in one place at a time, and list what the checks pass.",
     )
     parser.add_argument(
