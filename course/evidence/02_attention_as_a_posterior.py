@@ -17,7 +17,8 @@ from grokkit.engine import Trainer
 # ## 1. The attention step, and the package's
 
 # %%
-letters = grokkit.presets["live"].with_(p=31, train_fraction=0.7, epochs=1500)
+EPOCHS = 800
+letters = grokkit.presets["live"].with_(p=31, train_fraction=0.7, epochs=EPOCHS)
 trainer = Trainer([letters])
 data = letters.task.build(seed=0)
 tokens = data.train.tokens  # [example, pos], the numbers that stand for the tokens
@@ -165,7 +166,7 @@ histories = {kind: to_history(one).isel(run=0) for kind, one in trainers.items()
 with style():
     figure = picture(10, 3.9)
     for ax, (kind, one) in zip(figure.subplots(1, 3, sharey=True), histories.items(), strict=True):
-        epoch_axis(ax, 25, 1500, "log")
+        epoch_axis(ax, 25, EPOCHS, "log")
         for name in ("train_accuracy", "test_accuracy", "informative_mass"):
             curve(ax, name, one.epoch.values, one[name].values)
         ax.set(title=kind, ylabel="", xlabel="epoch (log scale)", ylim=(-0.02, 1.04))
@@ -198,7 +199,7 @@ with style():
         ax.set_xticks(range(5), ["0", "1", "2", "3", "="])
     figure.axes[0].set_ylabel("score (log evidence, nats)")
     titles(figure, "The whole of attention: a score for each token in each place",
-           "green discs: the two numbers; grey squares: distractors and “=”; after 1,500 epochs")  # fmt: skip
+           f"green discs: the two numbers; grey squares: distractors and “=”; after {EPOCHS} epochs")  # fmt: skip
 figure
 
 # %% [markdown]

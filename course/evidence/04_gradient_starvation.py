@@ -249,7 +249,7 @@ def train(specs):
     return to_history(trainer)
 
 
-short = [live.with_(seed=seed, epochs=500) for seed in range(3)]
+short = [live.with_(seed=seed, epochs=250) for seed in range(3)]
 ways = {
     "frozen": (train_with_frozen_mlp, short),
     "held at 15": (train, [spec.with_(mlp_radius=15.0) for spec in short]),
@@ -258,9 +258,9 @@ ways = {
 controls = {name: how(specs) for name, (how, specs) in tqdm(ways.items(), desc="controls")}
 
 # %% tags=["nbval-ignore-output"]
-print(f"{'MLP':12}{'memorised':>10}{'loss':>7}   {'gradient, 100 to 500':22}KL, 100 to 500")
+print(f"{'MLP':12}{'memorised':>10}{'loss':>7}   {'gradient, 100 to 250':22}KL, 100 to 250")
 for name, some in controls.items():
-    then, now = (some.sel(epoch=epoch).median("run") for epoch in (100, 500))
+    then, now = (some.sel(epoch=epoch).median("run") for epoch in (100, 250))
     memorised = memorise_epoch(some).median().item()
     when = "never" if np.isnan(memorised) else f"{memorised:.0f}"
     gradients = f"{float(then.score_gradient_max):.2g} to {float(now.score_gradient_max):.2g}"
@@ -272,7 +272,7 @@ print("median of three seeds")
 
 # %% tags=["nbval-ignore-output"]
 for name, some in controls.items():
-    now = some.sel(epoch=500)
+    now = some.sel(epoch=250)
     print(
         f"{name}: entropy of attention {float(now.attention_entropy.median()):.2f} nats; "
         f"mass on the numbers, seed by seed: {[round(float(m), 2) for m in now.informative_mass]}"

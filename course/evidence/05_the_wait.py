@@ -82,8 +82,8 @@ def train_with_books(spec):
 
 
 # %% tags=["nbval-ignore-output"]
-adamw, (taken, put_back, rho) = train_with_books(live.with_(epochs=1500))
-epochs = np.arange(1500)
+adamw, (taken, put_back, rho) = train_with_books(live.with_(epochs=1300))
+epochs = np.arange(len(taken))
 viz.lines(
     [
         viz.Line(epochs, rho, "most that it may put back (ρ)", "gradient", {"marker": None}),
@@ -113,8 +113,8 @@ share = float(np.median(put_back[start:end] / taken[start:end]))
 print(f"of what decay takes on the plateau, the step puts back {share:.0%} (median)")
 
 # %% tags=["nbval-ignore-output"]
-lion_spec = live.with_(optimizer="lion", learning_rate=1e-3, weight_decay=3.0, epochs=1500)
-muon, muon_books = train_with_books(live.with_(optimizer="muon", learning_rate=eta, epochs=1000))
+lion_spec = live.with_(optimizer="lion", learning_rate=1e-3, weight_decay=3.0, epochs=900)
+muon, muon_books = train_with_books(live.with_(optimizer="muon", learning_rate=eta, epochs=950))
 lion, lion_books = train_with_books(lion_spec)
 looks = {"AdamW": ("norm", {}), "Muon": ("gradient", {}), "Lion": ("train", {"linestyle": "-"})}
 three = {"AdamW": adamw, "Muon": muon, "Lion": lion}
@@ -297,7 +297,7 @@ experiments.Table(
 
 # %% tags=["nbval-ignore-output"]
 norm0 = adamw.mlp_norm.sel(epoch=start).item()
-after = np.arange(start, 1500)
+after = np.arange(start, len(taken))
 viz.lines(
     [
         viz.Line(after, norm0 * (1 - a) ** (after - start), "if decay were alone", "train"),

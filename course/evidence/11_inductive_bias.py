@@ -75,12 +75,12 @@ print(f"the pull that arrives at 2x: {pull(2 * x, g).norm() / pull(x, g).norm():
 # %% [markdown]
 # ## 2. An order
 #
-# Two live runs for section 6: sums modulo 31, half of them trained on, twice the learning rate, and a seed of their
-# own.
+# Two short live runs for section 6: sums modulo 31, half of them trained on, twice the learning rate, and a seed of
+# their own.
 
 # %% tags=["nbval-ignore-output"]
 row = experiments.row("ln-placement")
-small = {"p": 31, "train_fraction": 0.5, "learning_rate": 2e-3, "epochs": 700, "stop_after": None}
+small = {"p": 31, "train_fraction": 0.5, "learning_rate": 2e-3, "epochs": 150, "stop_after": None}
 trainers = {name: Trainer([row.arms(seeds=[5])[name][0].with_(**small)]) for name in ("none", "M")}
 for trainer in trainers.values():
     trainer.advance()
@@ -211,7 +211,7 @@ for name in grokked:
 # %% [markdown]
 # **M and A^v have their mirror images early, and at first little else.** With M and with A^v the
 # network has just memorised, or has not quite, when it answers half of the unseen pairs whose mirror
-# image it knows (it is the first step of M in the live picture). With `none` and A* most seeds take
+# image it knows. With `none` and A* most seeds take
 # thousands of epochs to get even those; M+A* lies between. So what the placement decides first is how
 # soon the network sees that
 # $a + b = b + a$, and evenness may be a symptom of it. Is that all? No: the others, too, come sooner with M and

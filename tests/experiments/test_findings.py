@@ -24,11 +24,6 @@ def test_it_is_one_page_of_claims_and_pictures_that_there_are():
         assert (ROOT / f"course/images/rows/{one.picture}.png").is_file()
 
 
-@pytest.mark.slow
-def test_the_committed_page_is_what_the_recorded_runs_say():
-    assert (ROOT / "FINDINGS.md").read_text(encoding="utf-8") == findings_document()
-
-
 def test_a_verdict_that_no_longer_bears_a_sentence_out_is_refused(monkeypatch):
     claim = "starvation-bound/holds"
     one = findings.Finding("It holds.", {claim: "reproduced"}, {claim: {0: "bound"}}, "None.", "x")

@@ -194,7 +194,7 @@ class Exercise:
             raise CheckFailed(result)
         return result
 
-    def judge(self, *answers: Any, seed: int = 0) -> Result:
+    def judge(self, *answers: Any, seed: int = 0, brief: bool = False) -> Result:
         """The outcome for an answer; nothing is kept, and nothing of the learner's escapes.
 
         Args:
@@ -202,6 +202,7 @@ class Exercise:
                 it but to be called.
             seed: of the drawn inputs. With a seed that the learner does not know no answer can
                 be written down beforehand.
+            brief: whether an answer is right is enough: no likely cause is looked for.
         """
         if not answers:
             return Result(self.name, "not attempted", cause=f"Hand your answer in: {self._how()}")
@@ -211,7 +212,7 @@ class Exercise:
             return Result(self.name, "wrong", cause=cause)
         missing, right, held = [], [], 0
         for part, answer in zip(self.parts, answers, strict=True):
-            asked = _Asked(part, answer, seed, self._how())
+            asked = _Asked(part, answer, seed, self._how(), brief)
             failed = asked.failure()
             held += asked.held
             if failed is None:
@@ -268,8 +269,11 @@ class _Asked:
         held: how many statements have held.
     """
 
-    def __init__(self, part: Function | Value, answer: Any, seed: int, how: str) -> None:
+    def __init__(
+        self, part: Function | Value, answer: Any, seed: int, how: str, brief: bool = False
+    ) -> None:
         self.part, self.answer, self._seed, self._how = part, answer, seed, how
+        self._brief = brief
         self.statement, self.calls, self.held = "", [], 0
 
     @property
@@ -308,7 +312,7 @@ class _Asked:
             except LearnerError as failed:
                 return failed
             given = got if isinstance(inputs, list) else got[0]
-            compare = _comparison(self.part, ask, inputs)
+            compare = _comparison(self.part, ask, inputs, self._brief)
             failed = self._blamed(partial(compare, given))
             if failed is not None:
                 if isinstance(failed, Wrong) and not failed.known and self.latest.returned is None:
@@ -347,7 +351,7 @@ class _Asked:
         return None
 
 
-def _comparison(part: Function, ask: Ask, inputs: Any) -> Callable[[Any], None]:
+def _comparison(part: Function, ask: Ask, inputs: Any, brief: bool) -> Callable[[Any], None]:
     """What holds an answer against what is right for these inputs."""
     judge = ask.judge or (part.judge if ask.want is _OPEN else None)
     if judge is not None:
@@ -358,18 +362,23 @@ def _comparison(part: Function, ask: Ask, inputs: Any) -> Callable[[Any], None]:
         assert part.right is not None
         want = part.right(*inputs)
 
+    def mistakes() -> dict[str, AnyOf]:
+        # One sentence may stand in both tables, for different answers.
+        made_of: dict[str, AnyOf] = {}
+        for sentence, made in [*ask.mistakes.items(), *part.mistakes.items()]:
+            each = made if isinstance(made, AnyOf) else [made]
+            before = made_of.get(sentence, ())
+            made_of[sentence] = AnyOf([*before, *(_mistaken(one, inputs) for one in each)])
+        return made_of
+
+    right = None if brief or ask.want is not _OPEN else part.right
+
     def compare(got: Any) -> None:
         if part.form is not None:
             part.form(got, *inputs)
-        # One sentence may stand in both tables, for different answers.
-        mistakes: dict[str, AnyOf] = {}
-        for sentence, made in [*ask.mistakes.items(), *part.mistakes.items()]:
-            each = made if isinstance(made, AnyOf) else [made]
-            before = mistakes.get(sentence, ())
-            mistakes[sentence] = AnyOf([*before, *(_mistaken(one, inputs) for one in each)])
-        right = part.right if ask.want is _OPEN else None
         how = {"rtol": ask.rtol, "atol": ask.atol}
-        expect(got, want, cause=ask.cause, mistakes=mistakes, right=right, **how)
+        known = None if brief else mistakes
+        expect(got, want, cause=ask.cause, mistakes=known, right=right, **how)
 
     return compare
 

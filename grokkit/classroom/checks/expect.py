@@ -90,7 +90,7 @@ def expect(
     want: Any,
     *,
     cause: str = "",
-    mistakes: Mapping[str, Any] | None = None,
+    mistakes: Mapping[str, Any] | Callable[[], Mapping[str, Any]] | None = None,
     right: Callable[..., Any] | None = None,
     rtol: float = RTOL,
     atol: float | None = None,
@@ -107,7 +107,7 @@ def expect(
             differ, that is the cause, whatever this says.
         mistakes: the answer that a known mistake gives, by the sentence that names it; several
             answers with :func:`any_of`. The first that the answer agrees with is taken for the
-            cause.
+            cause. A function that gives them is only called if the answer is wrong.
         right: gives the right answer for what the learner's code was given; from it follow the
             slips that any exercise may see, see :mod:`~grokkit.classroom.checks.slips`.
         rtol: how far off numbers may be, relative to ``want``.
@@ -122,7 +122,8 @@ def expect(
         atol = max(ATOL, SIZE_TOL * max(_size(want), _size([value for _, value in inputs])))
     if alike(got, want, rtol, atol):
         return
-    for sentence, answer in (mistakes or {}).items():
+    known = mistakes() if callable(mistakes) else mistakes or {}
+    for sentence, answer in known.items():
         answers = answer if isinstance(answer, AnyOf) else (answer,)
         if any(alike(got, one, rtol, atol) for one in answers):
             raise Wrong(show(got), show(want), sentence, known=True)

@@ -59,10 +59,7 @@ def encode(value: Any, keep: Keep, blobs: list[bytes], depth: int = 0) -> Any:
     """
     if depth > DEEPEST:
         return {"is": "opaque", "text": "(nested too deeply)"}
-
-    def inner(part: Any) -> Any:
-        return encode(part, keep, blobs, depth + 1)
-
+    inner = functools.partial(encode, keep=keep, blobs=blobs, depth=depth + 1)
     if type(value) in _PLAIN:
         return value
     if isinstance(value, EllipsisType):
@@ -124,9 +121,7 @@ def decode(tree: Any, blobs: list[bytes], call: Call, depth: int = 0) -> Any:
 
 
 def _decode(tree: dict[str, Any], blobs: list[bytes], call: Call, depth: int) -> Any:
-    def inner(part: Any) -> Any:
-        return decode(part, blobs, call, depth + 1)
-
+    inner = functools.partial(decode, blobs=blobs, call=call, depth=depth + 1)
     kind = tree["is"]
     if kind == "ellipsis":
         return ...
