@@ -6,8 +6,7 @@
 # "after its runs"; the words for verdicts are explained in [RESULTS.md](../../RESULTS.md).
 
 # %%
-
-from grokkit import experiments, runs, viz
+from grokkit import experiments, runs, viz, widgets
 from grokkit.diagnostics import grok_epoch, memorise_epoch
 from grokkit.runtime import any_specs_of
 
@@ -33,8 +32,13 @@ viz.four_panels(runs.load("live"))
 #
 # The grey shades are the paper's four phases: 1 memorisation, 2 plateau, 3 resurgence (attention
 # finds the structure), 4 grokking. The paper gives no rule for their borders; ours is stated in
-# `help(grokkit.diagnostics.phase_borders)`. The headline says "understood" where the test accuracy
-# reaches the paper's 0.99; this run reaches 0.95 much sooner.
+# `help(grokkit.diagnostics.phase_borders)`. The paper calls a run grokked at a test accuracy of 0.99;
+# this run reaches 0.95 much sooner.
+#
+# *Where would you draw the borders?* Move the three of them over a run of section 2. Then compare with the rule.
+
+# %% tags=["nbval-ignore-output"]
+widgets.PhaseFinder()
 
 # %% [markdown]
 # ## 2. Five seeds
