@@ -246,8 +246,9 @@ for arm, words in cases.items():
 # With Muon no gain is shown, and with constant distractors the gain is smaller in the median (though its interval
 # overlaps with that of "as before"). So far this is as expected: the shorter the search, the less there is to gain.
 #
-# But look at the hatched parts. In three of the four cases learning to add takes *longer* with the prior. So the prior
-# saves fewer epochs than the search took. We do not know why.
+# But look at the hatched parts. In three of the four cases learning to add takes *longer* with the prior, in the
+# median. So the prior saves fewer epochs than the search took. (Our reading: while a network still searches, it
+# already learns to add a little. No run tests this.)
 #
 # **In the unordered split it is the other way round.** There learning to add is *shorter* with the prior, in the
 # median, so that it saves more epochs than the search took. But the seeds are few. One never came to 95 % with the
@@ -255,12 +256,11 @@ for arm, words in cases.items():
 #
 # ## Case file
 #
-# - **We know:** with the usual split, a stronger prior shortens the search, not learning to add (which even takes longer
-#   in the median, in three settings). Noise
-#   in its place brings no network to 95 % in 3,000 epochs (4,650 on the large table).
+# - **We know:** with the usual split, a stronger prior shortens the search, and not learning to add. Noise in its place
+#   brings no network to 95 % in 3,000 epochs (4,650 on the large table).
 # - **We doubt:** the paper's "entirely". In the median about half of the epochs to 95 % remain. And we doubt that the
 #   prior leaves learning to add as it is with the unordered split.
-# - **It would change our minds:** fresh seeds on which a prior shortens the second part as well.
+# - **It would change our minds:** fresh seeds, with the usual split, on which a prior shortens the second part as well.
 #
 # **The map so far:** what is said, what was measured, and the [verdict](00_index.ipynb).
 

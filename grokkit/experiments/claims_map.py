@@ -51,8 +51,8 @@ LINES: tuple[MapLine, ...] = (
         "Attention finds the tokens that matter before unseen pairs are answered.",
         "four-phases/structure-first",
         PAPER,
-        "when half of the unmirrored ones are right, attention's divergence from the oracle is "
-        "{0} x that at the start",
+        "when half of the unmirrored ones are right, attention's divergence from the oracle has "
+        "fallen to {0} of that at the start",
     ),
     MapLine(
         2,
@@ -107,10 +107,10 @@ LINES: tuple[MapLine, ...] = (
     ),
     MapLine(
         5,
-        "The wait is a search for where to look and then learning to add: the two add up.",
+        "The epochs to 95 % are a search and then learning to add: the two parts add up.",
         "wait-again/a-sum",
         OURS,
-        "it is {0} x the sum of the two; within a quarter was claimed",
+        "they are {0} x the sum of the two; within a quarter was claimed",
     ),
     MapLine(
         6,
