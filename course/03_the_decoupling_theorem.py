@@ -54,10 +54,10 @@ for share in (0.5, 0.2, 0.1, 0.0):
 # %% [markdown]
 # Half of the share, half of the distance. At a share of 0 the two vectors are equal, and no MLP can tell them apart.
 #
-# A real network may give the two tokens *different* shares. The widget has two such sequences, x and x′, that differ
-# only in the token at position 0. Its left panel shows each value as a square. The cross $m$ is the mean of all *other*
-# values, weighted with their shares. It is the same for x and x′: their other tokens are the same, and so are the
-# weights of these.
+# A real network may give the first place another share in the second sequence than in the first. The widget has two
+# such sequences, x and x′, that differ only in the token at position 0. Its left panel shows each value as a square.
+# The cross $m$ is the mean of all *other* values, weighted with their shares. It is the same for x and x′: their other
+# tokens are the same, and so are the weights of these.
 #
 # *Try it.* Move the sliders *position 0, token of x* and *position 0, token of x′*. They are weights; a share is a
 # weight over the sum of all. Watch $h$ slide along its dotted line between $m$ and $v_0$: the larger its share, the
@@ -79,7 +79,8 @@ widgets.RoutingPlayground()
 #
 # $$\|h - h'\| \;\le\; (\alpha_i + \alpha'_i)\,\Delta. \qquad (16)$$
 #
-# (The number is the paper's.) **The less attention the differing token gets, the closer together the two pooled
+# (The number is the paper's. The widget takes a larger $\Delta$, the largest distance between any two of its values, so
+# that it holds for every attention.) **The less attention the differing token gets, the closer together the two pooled
 # vectors must lie.**
 #
 # Is it so in a trained network? The next cell pairs every training sum with one whose first number is larger by 1. It
@@ -132,23 +133,26 @@ for name, holds in held.items():
 figure
 
 # %% [markdown]
-# No dot lies above the line. Look at the left picture: pairs with less attention on the token that differs lie
-# closer together. In the right picture the network has found where to look. The first number gets about half of the
-# attention in each of the two sums, so all pairs stand near 1.
+# No dot lies above the line. Look at the left picture: on the whole, pairs with less attention on the token that
+# differs lie closer together. In the right picture the network has found where to look. The first number gets about
+# half of the attention in each of the two sums, so all pairs stand near 1.
 #
 # ## 2. What the theorem says
 #
-# The paper has a theorem (4.3). It names two conditions for answering every sum:
+# The paper has a theorem (4.3). It says: under two conditions the network answers every sum. The conditions are
 #
 # - $B_\gamma$: in each sequence each informative token gets at least the share $\gamma$ (gamma) of attention;
 # - $N$: the norm of the MLP (the root of the sum of its squared weights) is neither too small nor too large.
 #
 # The first is about attention alone, and the second about the MLP alone. Hence the name: the two are *decoupled*.
 #
+# What of this is proved? That *some* attention is needed, as in section 1: the token that differs needs it in at least
+# one of the two sequences. That the two conditions are *enough*, the paper assumes.
+#
 # $B_\gamma$ does not ask for much attention in the mean. It asks that **no informative token gets too little**.
 # Lesson 02 has a measure for this: the **least mass**.
 #
-# Is a large enough share enough to keep $h$ and $h'$ apart? Go back to the widget and choose the example "Bᵧ holds, yet
+# Do large shares keep $h$ and $h'$ apart? Go back to the widget and choose the example "Bᵧ holds, yet
 # h and h′ meet". (Its green positions, 0 and 2, are the informative ones.) Every informative share is above γ, and
 # still the two points nearly meet. So $B_\gamma$ alone does not keep them apart.
 #
@@ -156,10 +160,10 @@ figure
 #
 # Now the experiment. A term in the loss pulls attention *away* from the numbers, to the distractors. Such a term is
 # called an **adversary**. Ten networks train under a weak pull, and ten under one that is three times as strong. The
-# norm of the MLP is held at one value in all twenty, so they differ in attention only.
+# norm of the MLP is held at one value in all twenty, so that a different norm cannot be the reason for what we see.
 #
-# **Your prediction.** *A network that looks everywhere alike gives the two numbers a mass of 0.4. Under either
-# pull they end with less. How many of ten networks come to 95 % of the unseen sums under the weak pull? And under
+# **Your prediction.** *A network that looks everywhere alike gives the two numbers a mass of 0.4. Under either pull
+# the numbers end with less. How many of ten networks come to 95 % of the unseen sums under the weak pull? And under
 # the strong one?*
 
 # %%
@@ -287,7 +291,8 @@ print(f"come to 95 % of all unseen sums: {came} of {len(right)}")
 # Each network answers most of these sums. So a network can add without looking more at the numbers than elsewhere.
 # But two of five do not come to 95 % in these runs. A large enough least mass is no promise.
 #
-# What of $N$, the second condition? Here is the norm of the MLP at 95 %, under three optimizers:
+# What of $N$, the second condition? Here is the norm of the MLP at 95 %, under AdamW and two other
+# optimizers:
 
 # %%
 assumed = experiments.row("assumptions").evidence(experiments.recorded("assumptions"))
@@ -297,11 +302,8 @@ for arm in ("AdamW", "Muon", "SGD"):
 
 # %% [markdown]
 # The largest is more than twice the smallest. So if one zone serves all three optimizers, it is at least that wide.
-# (Under AdamW alone, at five settings of rate and decay, the norms at 95 % are near each other: see the map. But when
-# these networks had memorised, their norms were no farther apart. So it is not the grok that brings them together.)
-#
-# The paper *proves* only that the token that differs needs attention in at least one of the two sequences, as in
-# section 1. It *assumes* that its two conditions suffice.
+# (Under AdamW alone, at five settings of rate and decay, the norms at 95 % are near each other: see the map. But
+# at memorising they were just as near each other, so it is not grokking that brings them together.)
 #
 # ## Case file
 #

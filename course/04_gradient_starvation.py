@@ -110,14 +110,14 @@ for seed, one in enumerate(row.runs("baseline")):
     print(f"seed {seed}: power {power:.2f}")
 
 # %% [markdown]
-# **The gradient falls about in proportion to the loss.** So attention starves, and faster than the paper's square
-# root says.
+# **The gradient falls about in proportion to the loss**: a little less in the live run, a little more in these five. So
+# attention starves, and faster than the paper's square root says.
 #
 # *See it in a run.* Drag the epoch, from memorising on. In the right panel the gradient (purple) becomes smaller and
 # smaller. In the left panel attention moves on towards the oracle all the same. How can that be? Section 4 comes back
 # to it.
 #
-# The headline names the **phase**. The paper has four: *memorisation*; *plateau*, when nothing seems to happen;
+# The headline names the **phase**. The paper has four: *memorisation*; *plateau*, before attention moves on;
 # *resurgence*, when attention moves to where it should; *grokking*, when half or more of the unseen sums without a
 # mirror image are right.
 
@@ -158,9 +158,9 @@ beside(
 )
 
 # %% [markdown]
-# **The MLP starves, too.** Attention's gradient falls further (in the median of the seeds' own ratios), but both
-# fall far. (By another measure, in the
-# evidence, it is the MLP's that falls further.) So starvation by itself does not explain why attention is late.
+# **The MLP starves, too.** Attention's gradient falls further (in the median of the seeds' own ratios), but both fall
+# far. (Attention's goes up and down, and this measure takes its lowest dip. By another measure, in the evidence, it is
+# the MLP's that falls further.) So starvation by itself does not explain why attention is late.
 #
 # ## 4. A small gradient is not a small step
 #
@@ -215,9 +215,9 @@ viz.lines(
 
 # %% [markdown]
 # Our claim was wrong: in the median the steps fall 16-fold. But look at the black curve: it falls *before* the sums
-# are memorised, left of the vertical line. After that they stay about as large as they then were, while both gradients
-# fall on. So "the gradient is tiny, and therefore attention cannot move" is wrong, too. Attention goes on moving, as
-# it does in the widget.
+# are memorised, left of the vertical line. After that they stay about as large as they then were. The MLP's gradient
+# falls steadily; attention's goes up and down, and falls in the end. So "the gradient is tiny, and therefore attention
+# cannot move" is wrong, too. Attention goes on moving, as it does in the widget.
 #
 # These steps were measured with weight decay. Without it even AdamW's steps nearly vanish, as lesson 05 shows. So the
 # next question is what decay does.

@@ -188,11 +188,12 @@ for words, one in (("1 → 0", off), ("0 → 1", on)):
 # 4. So the network **goes on learning**. A weight that serves many sums is put back by the errors of many sums. A
 #    weight that serves one sum, learned by heart, is put back by one. Slowly, the first kind replaces the second.
 #
-# The table shows the first three. *Switched on* (lower half): from epoch 400 to 500 the norm falls, the loss
-# rises, and attention's gradient and step grow a hundred-fold or more. Then the least mass rises. *Switched off*
-# (upper half): the norm grows, the loss, the gradient and the step fall, and the least mass stays as it was.
-# (AdamW divides a gradient by its recent size. Why do its steps vanish all the same? Our reading: the recent size
-# still holds the large gradients of before.)
+# The table shows the first two steps, and the larger steps of the third. *Switched on* (lower half): from epoch 400 to
+# 500 the norm falls, the loss rises, and attention's gradient and step grow a hundred-fold or more. Then the least
+# mass rises, and norm and loss fall together: a network that adds needs smaller weights for the same loss (this is
+# step 4, as we read it). *Switched off* (upper half): the norm grows, the loss, the gradient and the step fall, and
+# the least mass stays as it was. (AdamW divides a gradient by its recent size. Why do its steps vanish all the same?
+# Our reading: the recent size still holds the large gradients of before.)
 #
 # The fourth step is our reading. The balance of the third can be measured:
 
@@ -222,12 +223,14 @@ my_factor_at_one_product = None
 # %% tags=["hide-output"]
 print("The result:")
 same = claimed("lr-and-decay/product").parts[0].effect
+print(f"median and interval of five seeds: {same}")
 beside("05 factor at one rate x decay", my_factor_at_one_product, round(same.median[0], 2))
 
 # %% [markdown]
-# Nearly 1, in another set of recorded networks. So the product counts. Now let it change. A **power** of −1 means:
+# Nearly 1, in another set of recorded networks. So here the product counts. Now let it change. A **power** of −1 means:
 # twice the setting, half of the wait. Is it −1 under another optimizer, too? And without a search, when attention is
-# *frozen* at the oracle? Each dot is a median over the seeds, and each bar its interval.
+# *frozen* at the oracle? Each dot is a median
+# over the seeds, and each bar its interval. Grey is what we had claimed before the runs.
 
 # %% tags=["hide-input"]
 checks = {
@@ -241,11 +244,13 @@ with viz.style():
     titles(
         figure,
         "The power with which the wait goes",
-        "−1, the dashed line: twice the setting, half of the wait",
+        "dashed: twice the setting, half of the wait; grey: what was claimed",
     )
     ax, said = figure.subplots(), []
     for at, (words, name) in enumerate(checks.items()):
         one, label = claimed(name).parts[0].effect, claimed(name).label
+        asked = claimed(name).parts[0].bounds
+        ax.barh(at, asked.at_most - asked.at_least, 0.8, asked.at_least, color="#E3E3E3", zorder=0)
         ax.plot([one.low, one.high], [at, at], color="#BD8000", linewidth=3)
         ax.plot(np.mean(one.median), at, "o", color="#BD8000", markersize=9)
         ax.text(1.02, at, label, va="center", transform=ax.get_yaxis_transform())
@@ -257,10 +262,10 @@ with viz.style():
 figure
 
 # %% [markdown]
-# **The product $\lambda$ sets the pace, about.** The median of each power is near −1: under AdamW, under Muon, and with
-# attention frozen; for the decay, and for the rate. So the pace needs neither AdamW nor a search.
+# **The product $\lambda$ sets the pace, about.** The median of each power is near −1: of the decay in three settings,
+# and of the rate in one. So the pace needs neither AdamW nor a search.
 #
-# (*Undecided*: three of the four intervals reach past the bounds around −1 that we had claimed before the runs.)
+# (*Undecided*: these three intervals reach out of the grey.)
 #
 # ## 4. The twist: the paper's formula
 #
@@ -269,10 +274,10 @@ figure
 #
 # $$t \approx \frac{2}{\lambda} \log \frac{\|\theta_{\text{mem}}\|}{r_{\max}}. \qquad (5)$$
 #
-# Here $\|\theta_{\text{mem}}\|$ is the norm of the weights at memorising, and $r_{\max}$ the norm at which the
-# network can generalise. Nobody knows $r_{\max}$ beforehand. So we help: we take the MLP's norm
-# where each of five recorded runs enters phase 4 (lesson 04: half of the unmirrored sums are right). Here we count the
-# wait up to there, too.
+# Here $\|\theta_{\text{mem}}\|$ is the norm of the weights at memorising, and $r_{\max}$ the norm at which the network
+# can generalise (we take the MLP's for both). Nobody knows $r_{\max}$ beforehand. So we help: we take the norm where
+# each of five recorded runs enters phase 4 (lesson 04: half of the unmirrored sums are right). Here we count the wait
+# up to there, too.
 #
 # *What share of this wait does (5) account for? (1: all of it. 2: twice too much.)*
 
@@ -292,7 +297,7 @@ beside("05 share of the wait that (5) accounts for", my_share_by_equation_5, rou
 # %% [markdown]
 # A few per cent. **The weights do not shrink freely:** in our live run the steps put back nearly all that decay
 # took. Then why does the wait go as $1/\lambda$? Our guess: where decay and steps balance, decay sets the pace.
-# With twice the decay, each weight is taken away and put back twice as fast.
+# With twice the decay, what decay takes from a weight and what the steps put back both double.
 #
 # ## Case file
 #
@@ -301,11 +306,11 @@ beside("05 share of the wait that (5) accounts for", my_share_by_equation_5, rou
 #   switched off.
 # - **We doubt:** the exact power, which is undecided; and equation (5), which misses the wait by a factor of
 #   twenty or more in the median.
-# - **It would change our minds:** a network that groks while its loss is allowed to vanish.
+# - **It would change our minds:** a network that groks without decay, while its loss goes to 0.
 #
-# **The map so far:** what is said, what was measured, and the [verdict](00_index.ipynb). (Last line: are the epochs to
-# 95 % the search plus the epochs of a network with frozen attention? About so, on ten seeds trained for this
-# question.)
+# **The map so far:** what is said, what was measured, and the [verdict](00_index.ipynb). (Last line: take the search,
+# and add what a network with *frozen* attention needs. Is the sum the whole? About so, on ten seeds that were trained
+# for this question.)
 
 # %%
 viz.claims_map(upto=5)

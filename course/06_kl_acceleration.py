@@ -5,9 +5,8 @@
 # But *we* know where it should look. So why not tell it? The paper does this, and says that it removes the wait
 # "entirely".
 #
-# **Can we tell it where to look, and how much of the wait is then left?** You add a second term to the loss and
-# count the epochs that it saves. Then you see which part of the wait it shortens, and replace what it says by
-# noise.
+# **Can we tell it where to look, and how many epochs to 95 % are then left?** You add a second term to the loss and
+# count the epochs that it saves. Then you see which part of them it shortens, and replace what it says by noise.
 #
 # *You need:* [lesson 02](02_attention_as_a_posterior.ipynb), [lesson 05](05_the_wait.ipynb). *Time:* half an
 # hour.
@@ -107,15 +106,17 @@ for percent, name in (("95 %", "headlines/faster"), ("99 %", "headlines/faster-t
     print(f"to {percent}: {claimed(name).parts[0].effect}  ->  {claimed(name).label}")
 
 # %% [markdown]
-# With the prior the network takes about half of the epochs, in the median. The interval reaches just past two thirds,
+# With the prior the network takes about half of the epochs, in the median (in two of the twenty seeds it gains next to
+# nothing). The interval reaches just past two thirds,
 # so the claim is undecided. To 99 % of the unseen sums the gain is smaller, and may be none. (Some runs were stopped
 # before 99 %, so we know only that the median lies between 0.66 and 0.7.)
 #
 # ## 3. What is left?
 #
-# A stronger prior should do more. Lesson 02 split the epochs in two parts: the search, and learning to add. *From β =
-# 0.01 to β = 3, by what factor does the search become shorter? And does learning to add become shorter, too: by what
-# factor, from β = 0.1 to β = 3?* (1: no change.)
+# A stronger prior should do more. Lesson 02 split the epochs to 95 % in two parts.
+#
+# 1. *The search: by what factor does it become shorter from β = 0.01 to β = 3?*
+# 2. *Learning to add: by what factor does it become shorter from β = 0.1 to β = 3?* (1: no change.)
 
 # %%
 my_search_factor = None
@@ -149,14 +150,14 @@ print(beside("06 learning to add at 0.1 over 3", my_adding_factor, round(adding,
 print(f"{fill(one.claim.says, 90)}\n    -> {one.label}")
 
 # %% [markdown]
-# Look at the green parts: the stronger the prior, the shorter they are, down to nearly nothing. The hatched parts stay
-# about as long. (The printed factor of the search is the median of the seeds' own factors, so it differs from that of
-# the bars. Runs are recorded every 25 epochs, so the end of a very
-# short search is not known exactly. Read it as "many times".) In the lowest bar
-# attention is *frozen* at the oracle. This network skips the search, and takes about as long as with β = 1.
+# Look at the green parts: the stronger the prior, the shorter they are, down to nearly nothing. The hatched parts do
+# not become shorter (at β = 1 this part is even longer than without a prior: section 5). (The printed factor of the
+# search is the median of the seeds' own factors, so it differs from that of the bars. Runs are recorded every 25
+# epochs, so the end of a very short search is not known exactly. Read it as "many times".) In the lowest bar attention
+# is *frozen* at the oracle. This network skips the search, and takes about as long as with β = 1.
 #
-# So here "entirely" is wrong. **The prior removes the search, and learning to add remains.** (This rests on our
-# "right": half of the oracle's share. With three quarters it is not shown: [FINDINGS.md](../FINDINGS.md).)
+# So here "entirely" is wrong. **A strong prior removes the search, and learning to add remains.** ("Right" means half
+# of the oracle's share here. With three quarters, this result would not be shown: [FINDINGS.md](../FINDINGS.md).)
 #
 # *Turn the knob.* Press *Start* with a KL strength of 0. Then set it to 1 and start again; the first run stays as pale
 # curves. Compare the panels: with the prior the KL falls at once, and the unseen sums follow only later. (This is one
@@ -172,7 +173,10 @@ widgets.LiveTraining()
 # controls put another gradient in place of the prior's, with the same norm at every step:
 #
 # - **noise**: a random direction, a new one at each step;
-# - **flipped**: the prior's gradient, with its sign flipped for about half of the weights, drawn once.
+# - **flipped**: the prior's gradient, with its sign flipped for about half of the weights (drawn once).
+#
+# Noise cancels out over many steps. The flipped gradient does not: it pulls steadily, but half of the weights the wrong
+# way.
 #
 # *Five seeds each, for 3,000 epochs. In how many does noise bring the network to 95 %?*
 
@@ -189,18 +193,18 @@ for words, arm in arms_of.items():
 count = int(np.isfinite(controls.grokked("noise on all", 0.95).values).sum())
 large = experiments.row("kl-acceleration")
 large = large.evidence(experiments.recorded("kl-acceleration", "paper"), "paper")
-print("and on a table seven times as large, p 113:")
+print("and modulo 113, with seven times as many pairs:")
 for words, arm in arms_of.items():
     print(f"{words:9} epochs to 95 %: {large.grokked(arm, 0.95)}")
 beside("06 seeds that noise brings to 95 %", my_noise_count, count, "of 5")
 
 # %% [markdown]
-# With either control no network comes to 95 % in its epochs, on either table, while the prior's networks do. **The
-# prior helps by what it says.**
+# With either control no network comes to 95 % in its epochs, modulo 43 and modulo 113, while the prior's networks do.
+# **The prior helps by what it says.**
 #
-# On the small table noise is even slower than nothing: without any prior all five come to 95 % within 3,000 epochs,
-# with noise none does. On the large table the controls were stopped at 4,650 epochs, too early to compare them with
-# nothing.
+# Modulo 43 noise is even slower than nothing: without any prior all five come to 95 % within 3,000 epochs,
+# with noise none does. Modulo 113 the controls were stopped at 4,650
+# epochs, too early to compare them with nothing.
 #
 # (Our claim asked for more: noise takes *twice* as long as the prior, or longer. This is undecided. In one seed the
 # prior took 2,475 epochs, and the networks with noise were not trained for twice as many.)
@@ -241,7 +245,8 @@ for arm, words in cases.items():
     print(f"    {words:21} {ratio(grok(with_prior[arm]), grok(arm))(row).estimate()}")
 
 # %% [markdown]
-# (The first share is smaller than that of section 2. Here are five seeds, there were twenty.)
+# (Each number is the median of the seeds' own shares, so it differs from the share of the bars. The first one is
+# smaller than in section 2: here are five seeds, there were twenty.)
 #
 # With Muon no gain is shown, and with constant distractors the gain is smaller in the median (though its interval
 # overlaps with that of "as before"). So far this is as expected: the shorter the search, the less there is to gain.
@@ -257,7 +262,7 @@ for arm, words in cases.items():
 # ## Case file
 #
 # - **We know:** with the usual split, a stronger prior shortens the search, and not learning to add. Noise in its place
-#   brings no network to 95 % in 3,000 epochs (4,650 on the large table).
+#   brings no network to 95 % in 3,000 epochs (4,650 modulo 113).
 # - **We doubt:** the paper's "entirely". In the median about half of the epochs to 95 % remain. And we doubt that the
 #   prior leaves learning to add as it is with the unordered split.
 # - **It would change our minds:** fresh seeds, with the usual split, on which a prior shortens the second part as well.

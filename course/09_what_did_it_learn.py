@@ -158,7 +158,8 @@ figure
 #
 # The embedding has 64 dimensions, a picture has two. For a frequency $k$ the two sums in the formula, with the cosine
 # and with the sine, are two vectors, and they span a plane. Here are the 43 numbers in the plane of the strongest
-# frequency. Lines join them in the order in which a hand of this frequency meets them.
+# frequency. Lines join them in the order in which a hand of this frequency meets them (the picture names the first
+# ones).
 
 
 # %%
@@ -172,12 +173,14 @@ def clock(weights, k):
     return place / place.norm(dim=1).mean(), order
 
 
+strongest = 1 + int(embedding_power(networks["grokked"][1], p)[0, 1:].argmax())
+first = ", ".join(str(n) for n in clock(networks["grokked"][1], strongest)[1][:4])
 with viz.style():
     figure = picture(9, 5)
     titles(
         figure,
         "A crowd becomes a clock",
-        "a dot a number; neighbours on the clock are joined, every third is named",
+        f"a dot a number; the hand meets {first}, …; every third dot is named",
     )
     for ax, (name, (_, weights)) in zip(figure.subplots(1, 2), networks.items(), strict=True):
         k = 1 + int(embedding_power(weights, p)[0, 1:].argmax())
@@ -195,7 +198,8 @@ with viz.style():
 figure
 
 # %% [markdown]
-# Nobody gave the network an order of the numbers. It found one, and closed it to a ring.
+# Nobody gave the network an order of the numbers. It found several, one for each key frequency. Here is the strongest,
+# closed to a ring.
 #
 # ## 3. An ablation: take the clock away
 #
@@ -243,7 +247,10 @@ for words, frequencies in (
         left = float(right[~trained].mean())
     print(f"{words}: {right[trained].mean():.2f} of the training sums right, "
           f"{right[~trained].mean():.2f} of the unseen")  # fmt: skip
-print(f"(a guess is right in {1 / p:.2f})")
+held = power["grokked"][np.array(keys) - 1].sum() / power["grokked"].sum()
+print(
+    f"(a guess is right in {1 / p:.2f}; the key frequencies hold {held:.0%} of the embedding's power)"
+)
 
 # %% tags=["hide-output"]
 print("The result:")
@@ -260,8 +267,8 @@ beside("09 unseen sums right without the clock", my_share_without_the_clock, rou
 # ## 4. When does the clock come?
 #
 # In [lesson 02](02_attention_as_a_posterior.ipynb) the epochs to 95 % had two parts, the search for where to look and
-# [learning to add](glossary.md). Look at the second part alone: in these networks attention was *frozen* at the
-# oracle from the start.
+# [learning to add](glossary.md). Look at the second part alone: in five other networks (seeds 10 to 14)
+# attention was *frozen* at the oracle from the start.
 #
 # We follow one number, the **Fourier concentration**. It asks whether the 64 dimensions of the embedding share their
 # frequencies: near 0 means that each dimension has frequencies of its own, about 1 or more that all share a few.
@@ -300,8 +307,8 @@ for one in alone:
 # %% [markdown]
 # Read from left to right. The training sums are soon known by heart, and with them half of the unseen ones, the mirror
 # images. The concentration is then about half of what it will be at 95 %, or less, in each of the five seeds. It grows
-# during the wait, and in this picture the other unseen sums come with it. **Learning to add is the time in which the
-# dimensions come to share a few frequencies.**
+# during the wait, and in this picture the other unseen sums come with it. **While it learns to add, the dimensions
+# come to share a few frequencies.**
 #
 # ## 5. The twist: Clock or Pizza?
 #
@@ -311,7 +318,7 @@ for one in alone:
 # - The **Clock** *multiplies* the waves of $a$ and $b$ and gets $\cos(\omega_k(a+b))$. How far apart $a$ and $b$ are
 #   does not matter.
 # - The **Pizza** takes the *mean* of the two points. The mean lies inside the circle, as a topping lies on a pizza.
-#   Its direction is half the angle of $a + b$. But its length is $|\cos(\omega_k (a-b)/2)|$: long where the two
+#   Its direction is half the angle of $a + b$, so it still tells the sum. But its length is $|\cos(\omega_k (a-b)/2)|$: long where the two
 #   points are near each other, 0 where they lie opposite. So the network is surer at some distances $a - b$ than at
 #   others.
 #

@@ -53,7 +53,7 @@ from grokkit.viz.style import SIGNAL_LOOKS, picture, titles
 # $$\mathrm{done}(t) = \frac{s(t) - s(t_0)}{s(T) - s(t_0)} .$$
 #
 # It is 0 at memorising and 1 at the end, whether the signal rises or falls. The rule: a signal is **half-way** at the
-# first epoch from which on this share never falls below one half.
+# first epoch after which this share stays at one half or more.
 
 
 # %%
@@ -194,13 +194,14 @@ print(f"ahead in {np.sum(clock < dates['unseen pairs'])} of {len(runs)} seeds")
 # %% [markdown]
 # It is the **number of the epoch**. It is half-way when half of the time is over, and the unseen pairs come later
 # than that. So whatever grows or shrinks steadily, for whatever reason, is ahead of them. **Coming before is not
-# evidence.** Then what is?
+# evidence.** (The effective rank is earlier even than this signal. So a signal that is early must be tested in another
+# way.) What is evidence, then?
 #
 # ## 4. A network that never groks
 #
 # If a signal shows that a network generalises, it must not move in networks that do not. We have two kinds that
-# memorise and never grok. In one the **weight decay is 0** (lesson 05). The other sits in the **trap** of lesson 02:
-# its distractors are random numbers.
+# memorise and did not grok in the epochs that we ran. In one the **weight decay is 0** (lesson 05). The other sits in
+# the **trap** of lesson 02: its distractors are random numbers.
 #
 # How much does a signal change there, from memorising to the end? The picture shows this change as a multiple of the
 # change in the network of the same seed that groks. At 1 (dashed) it changes as much as there, at 0 (solid) not at all,
@@ -311,7 +312,8 @@ with viz.style():
 figure
 
 # %% [markdown]
-# - All but one come much sooner, and so do the unseen pairs. So the search for where to look *was* in their way.
+# - All but one come much sooner, and so do the unseen pairs. (KL and entropy are what the prior moves; the others are
+#   news.) So the search for where to look *was* in their way.
 # - The order changes. Without the prior Fourier came about when the unseen pairs did. With it, Fourier comes before them
 #   in every seed. So the order of section 2 is that of one setting.
 # - The effective rank comes to its value in one seed of five only, and all five networks grok. So this change was not
@@ -336,7 +338,8 @@ viz.claims_map()
 #   is early as well, and the first signal moves also in the trap, where the network never generalises.
 # - **We do not know:** the order elsewhere. In the networks of lesson 11 the seeds do not share one (evidence 13).
 # - **What would change it:** a signal that comes early, does not move in either control, and brings the grok with it
-#   when it is moved. (Relative MED has passed the first two in four of five seeds. Nobody has moved it.)
+#   when it is moved. (Relative MED has passed the first two in four of five seeds. Evidence 12 gives other
+#   networks low values from the start, and they do not grok sooner.)
 #
 # **A common misconception.** "It comes before, every time, so it predicts." Which epoch is half-way is known only
 # when the run has ended.

@@ -66,8 +66,8 @@ LINES: tuple[MapLine, ...] = (
         "Nothing generalises while a token that matters gets next to no attention.",
         "structure/least-mass",
         PAPER,
-        "pushed below 0.05 of attention, {5.count} of {5.of} networks stay below 95 %; "
-        "without a push it gets {0} when 95 % are right",
+        "where a pull keeps it below 0.05, {5.count} of {5.of} networks stay below 95 %; without a "
+        "pull it gets {0} when 95 % are right",
     ),
     MapLine(
         3,
@@ -190,7 +190,7 @@ LINES: tuple[MapLine, ...] = (
         "Embeddings become even, whatever their size, before unseen pairs are answered.",
         "med-tracking/not-by-shrinking",
         OURS,
-        "half-way before half of the unseen pairs are right, or they never are: "
+        "half-way before half of the unseen pairs are right (or those never are): "
         "x + y: in {0.count} of {0.of} seeds; x - y: in {1.count} of {1.of}",
     ),
     MapLine(
