@@ -51,7 +51,7 @@ def size(figure: Figure) -> tuple[int, int]:
 def test_the_four_panels_tell_when_and_name_the_phases(history: xr.Dataset):
     figure = four_panels(history)
     text = words(figure)
-    assert "Memorised at epoch 100, understood at 500" in text
+    assert "Memorised at epoch 100, 95 % of the unseen right at 500 (99 % at 500)" in text
     assert "modular addition, p 7" in text and "seed 0" in text
     for label in ("1 memorisation", "4 grokking", "epoch (log scale)", "nats", "share of right"):
         assert label in text
@@ -85,11 +85,12 @@ def without(history: xr.Dataset, **levels: float) -> xr.Dataset:
 
 
 def test_the_headline_says_what_did_not_happen(history: xr.Dataset):
-    assert headline(history, 2) == "Memorised at epoch 100, understood at 700"
+    right = "Memorised at epoch 100, 95 % of the unseen right at"
+    assert headline(history, 2) == f"{right} 700 (99 % at 700)"
     slow = without(history, test_accuracy=0.2)
-    assert headline(slow) == "Memorised at epoch 100, not understood by epoch 1,000"
+    assert headline(slow) == "Memorised at epoch 100, 95 % of the unseen not right by epoch 1,000"
     nearly = history.assign(test_accuracy=0.97 * history.test_accuracy)
-    expected = "Memorised at epoch 100, 95 % understood at 500, not 99 % by epoch 1,000"
+    expected = f"{right} 500"
     assert headline(nearly) == expected
     assert headline(without(slow, train_accuracy=0.5)) == "Not memorised by epoch 1,000"
 
@@ -102,7 +103,7 @@ def test_a_run_that_has_hardly_begun_can_be_drawn(history: xr.Dataset, records: 
 
 def test_nan_after_the_end_and_zeros_on_a_log_axis_can_be_drawn(history: xr.Dataset):
     ended = history.where(history.epoch <= 300)
-    assert headline(ended) == "Memorised at epoch 100, not understood by epoch 300"
+    assert headline(ended) == "Memorised at epoch 100, 95 % of the unseen not right by epoch 300"
     assert size(four_panels(ended)) == (1000, 780)
     starved = without(history, score_gradient=0.0, W_QK_gradient=0.0, train_loss=0.0)
     assert size(four_panels(starved)) == (1000, 780)
