@@ -190,8 +190,9 @@ for name in ("x+y", "x-y", "x^2+y^2"):
     print(f"{name:8} {reached} of 5 seeds {even:9} of 5 seeds {order:16.2f}")
 
 # %% [markdown]
-# Look at $x - y$: all five networks are even, and only one generalises in 8,000 epochs. **Even embeddings were not
-# enough.**
+# Look at $x - y$: all five networks are even, and only one generalises in 8,000 epochs. **Embeddings more in order
+# than luck allows were not enough.** (They are less in order than those of $x + y$: see the last column. How much
+# order would be enough, this does not say.)
 #
 # Look at $x^2 + y^2$: all five generalise, and none is even. **Even embeddings were not needed.** (The numbers could
 # lie evenly in some other order than 0, 1, 2, … and its steps.)
@@ -305,8 +306,8 @@ viz.claims_map(upto=12)
 # %% [markdown]
 # ## Case file
 #
-# - **We know:** MED measures size as well as order. Even embeddings were not enough for $x - y$ (8,000 epochs), and not
-#   needed for $x^2 + y^2$. The small image network needs twins.
+# - **We know:** MED measures size as well as order. Embeddings more in order than luck allows were not enough for $x - y$
+#   (8,000 epochs), and not needed for $x^2 + y^2$. The small image network needs twins.
 # - **We do not know:** whether the networks of $x^2 + y^2$ answer by relatives.
 # - **What would change it:** the image network at the paper's size, with twins held back, that answers the unseen.
 #
