@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import numpy as np
@@ -108,10 +109,10 @@ def put(history: xr.Dataset, file: Path) -> None:
     """Write a History for other workers: as NumPy's arrays, in a tenth of netCDF's time."""
     about = {str(name): [one.dims, one.attrs] for name, one in history.variables.items()}
     facts = json.dumps([about, list(history.coords), history.attrs])
-    values = {str(name): one.values for name, one in history.variables.items()}
-    texts = {name: one.astype(str) for name, one in values.items() if one.dtype == object}
+    arrays: dict[str, Any] = {str(name): one.values for name, one in history.variables.items()}
+    arrays |= {name: one.astype(str) for name, one in arrays.items() if one.dtype == object}
     half = file.with_suffix(f".{os.getpid()}.npz")
-    np.savez(half, **(values | texts), FACTS=np.array(facts))
+    np.savez(half, **arrays, FACTS=np.array(facts))
     half.replace(file)  # another worker never sees half a file
 
 
