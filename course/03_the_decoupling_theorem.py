@@ -10,8 +10,8 @@
 # The network must answer them differently. But its MLP sees only $h$, the vector that attention has pooled. If
 # attention hardly looks at the first place, the two sums have nearly the same $h$, and so nearly the same answer.
 #
-# **How much attention does a network need, and on what?** First you see in a formula why it needs *some*. Then
-# forty networks are trained. Attention is pulled away from the numbers in half of them, and you look for the
+# **How much attention does a network need, and on what?** First you see in a formula why it needs *some*. Then you
+# look at forty recorded networks. Attention is pulled away from the numbers in half of them, and you look for the
 # measure that tells which ones still grok.
 #
 # *You need:* [lesson 02](02_attention_as_a_posterior.ipynb). *Time:* 25 minutes.
@@ -83,8 +83,9 @@ widgets.RoutingPlayground()
 # that it holds for every attention.) **The less attention the differing token gets, the closer together the two pooled
 # vectors must lie.**
 #
-# Is it so in a trained network? The next cell pairs every training sum with one whose first number is larger by 1. It
-# draws a dot for each pair, and (16) as a line.
+# Is it so in a trained network? The next cell pairs every training sum with one whose first number is the next one
+# (after 42 comes 0). It draws a dot for each pair, and (16) as a line. ($\Delta$ is measured in each network, so the
+# lines differ.)
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 trainer, other = Trainer([live]), x.clone()
@@ -133,9 +134,10 @@ for name, holds in held.items():
 figure
 
 # %% [markdown]
-# No dot lies above the line. Look at the left picture: on the whole, pairs with less attention on the token that
-# differs lie closer together. In the right picture the network has found where to look. The first number gets about
-# half of the attention in each of the two sums, so all pairs stand near 1.
+# No dot lies above the line. (The bound is loose here, and no pair has very little attention.) Look at the left
+# picture: on the whole, pairs with less attention on the token that differs lie closer together. In the right picture
+# the network has found where to look. The first number gets about half of the attention in each of the two sums, so
+# all pairs stand near 1.
 #
 # ## 2. What the theorem says
 #
@@ -146,8 +148,9 @@ figure
 #
 # The first is about attention alone, and the second about the MLP alone. Hence the name: the two are *decoupled*.
 #
-# What of this is proved? That *some* attention is needed, as in section 1: the token that differs needs it in at least
-# one of the two sequences. That the two conditions are *enough*, the paper assumes.
+# Only one direction is proved: *some* attention is needed, as in section 1. (The proof needs it in one of the two
+# sequences. $B_\gamma$ asks for it in every one.) The other direction, that the two conditions are *enough*, the paper
+# puts in as an assumption. Nor does it say how large $\gamma$ is; the 0.15 of the widget is an example.
 #
 # $B_\gamma$ does not ask for much attention in the mean. It asks that **no informative token gets too little**.
 # Lesson 02 has a measure for this: the **least mass**.
@@ -163,8 +166,8 @@ figure
 # norm of the MLP is held at one value in all twenty, so that a different norm cannot be the reason for what we see.
 #
 # **Your prediction.** *A network that looks everywhere alike gives the two numbers a mass of 0.4. Under either pull
-# the numbers end with less. How many of ten networks come to 95 % of the unseen sums under the weak pull? And under
-# the strong one?*
+# the numbers get less. How many of ten networks come to 95 % of the unseen sums under the weak pull? And under the
+# strong one?*
 
 # %%
 my_weak_count = None
@@ -259,10 +262,10 @@ print(f"least mass of the {len(failed)} that do not:        {failed.max():.3f} o
 print(f"\n{fill(one.claim.says, 90)}\n    -> {one.label}")
 
 # %% [markdown]
-# So the theorem's first condition names the right measure: the least mass, and not the mean.
+# So of these three measures only the least mass, that of $B_\gamma$, puts all failures on one side.
 #
 # And **a network needs little**. Lesson 02 called attention "right" from a least mass of 0.25 on. Nine networks
-# under the weak pull grok with less than 0.2. "Right" is where free networks arrive, and more than they need.
+# under the weak pull grok with less than 0.2. So 0.25 is more than those nine needed.
 #
 # ## 5. Does a large least mass suffice?
 #
@@ -280,7 +283,7 @@ print("The result:")
 print(
     "least mass, seed by seed:", controls.final(uniform, "min_informative_mass").round(2).tolist()
 )
-print("right, seed by seed:     ", [f"{one:.2f}" for one in right])
+print("right, from least to most:", [f"{one:.2f}" for one in right])
 print(
     beside("03 unmirrored sums right, uniform attention", my_uniform_accuracy, round(right[2], 2))
 )
@@ -289,7 +292,7 @@ print(f"come to 95 % of all unseen sums: {came} of {len(right)}")
 
 # %% [markdown]
 # Each network answers most of these sums. So a network can add without looking more at the numbers than elsewhere.
-# But two of five do not come to 95 % in these runs. A large enough least mass is no promise.
+# But two of five do not come to 95 % in these runs. So more least mass than those nine had is no promise.
 #
 # What of $N$, the second condition? Here is the norm of the MLP at 95 %, under AdamW and two other
 # optimizers:
@@ -303,7 +306,7 @@ for arm in ("AdamW", "Muon", "SGD"):
 # %% [markdown]
 # The largest is more than twice the smallest. So if one zone serves all three optimizers, it is at least that wide.
 # (Under AdamW alone, at five settings of rate and decay, the norms at 95 % are near each other: see the map. But
-# at memorising they were just as near each other, so it is not grokking that brings them together.)
+# at memorising they were as near or nearer, so it is not grokking that brings them together.)
 #
 # ## Case file
 #

@@ -60,7 +60,7 @@ waits = {name: wait(name)(row).median for name in decays}
 print("The result:")
 for name, decay in decays.items():
     print(f"decay {decay:3g}: the wait is {waits[name]:5,.0f} epochs, ", end="")
-    print(f"and wait times decay is {waits[name] * decay:5,.0f}")
+    print(f"wait x decay = {waits[name] * decay:5,.0f}")
 beside(
     "05 factor of the wait at twice the decay",
     my_wait_factor,
@@ -68,8 +68,8 @@ beside(
 )
 
 # %% [markdown]
-# Look at the last number of each line: wait times decay is about the same three times. So the wait goes *about*
-# as 1/decay. Twice the decay, about half of the wait.
+# Look at the last number of each line: the product wait × decay is about the same in all three. So the wait goes
+# *about* as 1/decay. Twice the decay, about half of the wait.
 #
 # Which part becomes shorter, the search or learning to add (lesson 02)? Each bar goes from epoch 0 to 95 %.
 
@@ -156,7 +156,7 @@ print("The result:")
 viz.lines(
     [
         viz.Line(off.epoch, off.train_loss, "decay 1 → 0", "train", OFF),
-        viz.Line(on.epoch, on.train_loss, "decay 0 → 1", "train", {"linestyle": "-"}),
+        viz.Line(on.epoch, on.train_loss, "decay 0 → 1", "test"),
     ],
     title="The training loss of the two runs",
     below="the same two runs",
@@ -188,12 +188,17 @@ for words, one in (("1 → 0", off), ("0 → 1", on)):
 # 4. So the network **goes on learning**. A weight that serves many sums is put back by the errors of many sums. A
 #    weight that serves one sum, learned by heart, is put back by one. Slowly, the first kind replaces the second.
 #
-# The table shows the first two steps, and the larger steps of the third. *Switched on* (lower half): from epoch 400 to
-# 500 the norm falls, the loss rises, and attention's gradient and step grow a hundred-fold or more. Then the least
-# mass rises, and norm and loss fall together: a network that adds needs smaller weights for the same loss (this is
-# step 4, as we read it). *Switched off* (upper half): the norm grows, the loss, the gradient and the step fall, and
-# the least mass stays as it was. (AdamW divides a gradient by its recent size. Why do its steps vanish all the same?
-# Our reading: the recent size still holds the large gradients of before.)
+# The table shows the first two steps, and the larger steps of the third.
+#
+# - *Switched off* (upper half): the norm grows. The loss, the gradient and the step fall, and the least mass stays as it
+#   was.
+# - *Switched on* (lower half): from epoch 400 to 500 the norm falls, the loss rises, and attention's gradient and step
+#   grow a hundred-fold or more. Then the least mass rises, and norm and loss fall together: a network that adds needs
+#   smaller weights for the same loss (this is step 4, as we read it).
+#
+# (AdamW divides a gradient by its recent size. Why do its steps vanish all the same when decay is off? Our reading: the
+# recent size still holds the large gradients of before.)
+#
 #
 # The fourth step is our reading. The balance of the third can be measured:
 
@@ -207,8 +212,8 @@ for _ in range(100):
     after = trainer.weights.flat.double().square().sum().item()
     left = (1 - live.optimizer.learning_rate) ** 2 * before  # what decay 1 leaves of the squares
     taken, put_back = taken + before - left, put_back + after - left
-print("of what decay takes off the sum of the squared weights, from epoch 400 to 500, the steps")
-print(f"put back {put_back / taken:.0%} (one live run)")
+print("From epoch 400 to 500 decay makes the sum of the squared weights smaller.")
+print(f"The steps make up for {put_back / taken:.0%} of that (one live run).")
 
 # %% [markdown]
 # ## 3. What sets the pace?
@@ -227,10 +232,10 @@ print(f"median and interval of five seeds: {same}")
 beside("05 factor at one rate x decay", my_factor_at_one_product, round(same.median[0], 2))
 
 # %% [markdown]
-# Nearly 1, in another set of recorded networks. So here the product counts. Now let it change. A **power** of −1 means:
-# twice the setting, half of the wait. Is it −1 under another optimizer, too? And without a search, when attention is
-# *frozen* at the oracle? Each dot is a median
-# over the seeds, and each bar its interval. Grey is what we had claimed before the runs.
+# Nearly 1, in another set of recorded networks. So here the product counts. Now let it change. A **power** of −1
+# means: twice the setting, half of the wait. Is the power −1 under Muon, too, another optimizer? (It makes its steps
+# about equally large in all directions of a matrix.) And without a search, when attention is *frozen* at the oracle?
+# Each dot is a median over the seeds, and each bar its interval. Grey is what we had claimed before the runs.
 
 # %% tags=["hide-input"]
 checks = {
@@ -243,7 +248,7 @@ with viz.style():
     figure = picture(8, 2.8)
     titles(
         figure,
-        "The power with which the wait goes",
+        "How the wait changes with decay and with rate",
         "dashed: twice the setting, half of the wait; grey: what was claimed",
     )
     ax, said = figure.subplots(), []
@@ -263,7 +268,7 @@ figure
 
 # %% [markdown]
 # **The product $\lambda$ sets the pace, about.** The median of each power is near −1: of the decay in three settings,
-# and of the rate in one. So the pace needs neither AdamW nor a search.
+# and of the rate in one. So, in the medians, the pace needs neither AdamW nor a search.
 #
 # (*Undecided*: these three intervals reach out of the grey.)
 #
@@ -276,8 +281,8 @@ figure
 #
 # Here $\|\theta_{\text{mem}}\|$ is the norm of the weights at memorising, and $r_{\max}$ the norm at which the network
 # can generalise (we take the MLP's for both). Nobody knows $r_{\max}$ beforehand. So we help: we take the norm where
-# each of five recorded runs enters phase 4 (lesson 04: half of the unmirrored sums are right). Here we count the wait
-# up to there, too.
+# each of five recorded runs enters phase 4 (lesson 04: half of the unmirrored sums are right). In this section the
+# wait ends there, too. (These runs have a smaller learning rate than those of section 1, so they wait longer.)
 #
 # *What share of this wait does (5) account for? (1: all of it. 2: twice too much.)*
 
@@ -295,22 +300,22 @@ share = float((lengths.claimed / lengths.measured).median())
 beside("05 share of the wait that (5) accounts for", my_share_by_equation_5, round(share, 3))
 
 # %% [markdown]
-# A few per cent. **The weights do not shrink freely:** in our live run the steps put back nearly all that decay
-# took. Then why does the wait go as $1/\lambda$? Our guess: where decay and steps balance, decay sets the pace.
-# With twice the decay, what decay takes from a weight and what the steps put back both double.
+# A few per cent. **The weights do not shrink freely:** in our live run, from epoch 400 to 500, the steps put back
+# nearly all that decay took. Then why does the wait go as $1/\lambda$? Our guess: where decay and steps balance, decay
+# sets the pace. With twice the decay, what decay takes from a weight and what the steps put back both double.
 #
 # ## Case file
 #
 # - **We know:** the wait goes about as 1 / (learning rate × decay). With more decay both parts of the epochs to 95 % are
-#   shorter. Without decay none of five networks groks (lesson 01); one live run stops improving when its decay is
-#   switched off.
+#   shorter. Without decay none of five networks groks (lesson 01); one live run
+#   hardly improves when its decay is switched off.
 # - **We doubt:** the exact power, which is undecided; and equation (5), which misses the wait by a factor of
-#   twenty or more in the median.
+#   twenty or more in each of five seeds.
 # - **It would change our minds:** a network that groks without decay, while its loss goes to 0.
 #
 # **The map so far:** what is said, what was measured, and the [verdict](00_index.ipynb). (Last line: take the search,
-# and add what a network with *frozen* attention needs. Is the sum the whole? About so, on ten seeds that were trained
-# for this question.)
+# and add what a network with *frozen* attention needs. Does the sum give the epochs that were measured? About so, on
+# ten seeds that were trained for this question. That its number is that of section 3 is chance.)
 
 # %%
 viz.claims_map(upto=5)

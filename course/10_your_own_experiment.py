@@ -117,8 +117,8 @@ beside("10 four of five by luck", my_share_of_luck, round(float(luck), 2))
 # That is too often. A direction is not enough: this is what the **effect size** is for.
 #
 # Take five recorded runs of one setting. Draw five of them for one side and five for the other (the same run may come
-# twice). Ask whether the first side needs at most, say, 0.9 of the epochs of the second. Both sides are the same
-# setting, so every yes is luck.
+# twice). Pair by pair, ask whether the first side needs at most, say, 0.9 of the epochs of the
+# second. If four of the five pairs say yes, the claim "holds". Both sides are the same setting, so it holds by luck.
 
 
 # %%
@@ -243,7 +243,7 @@ my_row = Row(
 
 
 def fingerprint(row):
-    """Twelve letters that depend on every setting and on every claim's words."""
+    """Twelve characters that depend on every setting and on every claim's words."""
     settings = [spec.to_json() for spec in row.specs()]
     words = [f"{claim.id} {claim.says} {claim.source}" for claim in row.claims]
     return hashlib.sha256("\n".join(settings + words).encode()).hexdigest()[:12]
@@ -281,9 +281,9 @@ print("The result:")
 beside("10 verdict on the control", my_verdict_on_the_control, verdicts[1].verdict)
 
 # %% [markdown]
-# **The picture.** Each run is a line, from memorising (the blue tick) to 90 % of the unseen pairs. An arrow is a run
-# that had not come there by its last epoch. It is [censored](glossary.md): it takes longer than that, and nobody knows
-# how much longer. Whoever leaves such runs out leaves out the slowest.
+# **The picture.** Each run is a line, from memorising (the blue tick) to 90 % of the unseen pairs. An arrow (a
+# triangle) is a run that had not come there by its last epoch. It is [censored](glossary.md): it takes longer than
+# that, and nobody knows how much longer. Whoever leaves such runs out leaves out the slowest.
 #
 # **The table.** Look at the control before you look at the claim. In our runs it is not reproduced: memorising takes
 # longer, too. So a longer way need not come from a longer search, even where the claim holds. Then read part by part:

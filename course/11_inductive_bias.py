@@ -68,7 +68,7 @@ print("LN(2x) is LN(x):", same)
 #
 # The authors' account goes like this. Without an LN the network can memorise *by length*: it tells apart examples
 # whose vectors differ only in length. Behind an LN such vectors are equal. So the network must change their
-# directions, and this is what generalising needs.
+# directions. Directions, they say, generalise; lengths do not.
 #
 # *Four placements: `"none"`, `"A*"`, `"M"`, `"M+A*"`. Order them, the first to answer 95 % of the unseen sums
 # first.*
@@ -122,9 +122,9 @@ beside("11 order of four placements", my_order, tuple(order))
 # %% [markdown]
 # <details><summary><b>What five seeds say</b> (open after your guess)</summary>
 #
-# The medians have the published order. One part of it holds in every seed: **an LN in front of the MLP alone** (M)
-# comes first, and needs less than half of the epochs of `none`. The rest does not hold in every seed: one network with
-# M+A* does not come to 95 %, and A* is no later than `none` in three seeds of five.
+# The medians have the published order (M, M+A*, A*, none). One part of it holds in every seed: **an LN in front of the
+# MLP alone** (M) comes first, and needs less than half of the epochs of `none`. The rest does not hold in every seed:
+# one network with M+A* does not come to 95 %, and A* is no later than `none` in three seeds of five.
 #
 # </details>
 #
@@ -147,7 +147,7 @@ widgets.PathwayPicker(recorded)
 # %% [markdown]
 # A* hardly changes the median, but its two halves do, in opposite directions. An LN in front of the **values** alone
 # (A^v) helps: its median is about a third of that of A*. An LN in front of the **scores** alone (A^qk) does harm: no
-# network comes to 95 % in 10,000 epochs. **So yes, the architecture chooses.**
+# network comes to 95 % in 10,000 epochs. **So here, yes: the architecture chooses.**
 #
 # What does it choose? A network that answers $(a, b)$ and $(b, a)$ alike gets the [mirror images](glossary.md) of the
 # training sums for free. So take the unseen sums apart, into those whose mirror image is trained on and the others.
@@ -168,8 +168,7 @@ for name in grokked:
 #
 # **The two quickest placements have their mirror images early.** With M and A^v half of them are right by epoch 100,
 # in every seed. With `none` and A* most seeds take thousands of epochs to get even those. So one thing that the
-# placement decides is how soon the network sees that $a + b = b + a$. That is not all, for the other sums come sooner
-# as well.
+# placement decides is how soon the network sees that $a + b = b + a$. The other sums come sooner, too.
 #
 # ## 4. The twist: what else was changed?
 #
@@ -212,8 +211,8 @@ beside("11 seeds in which the small readout is sooner, one rate", my_seeds_with_
 # <details><summary><b>What the control shows</b> (open after your guess)</summary>
 #
 # With the learning rate $\eta / r^2$ the smallest readout is sooner than the largest in every seed. With one learning
-# rate it is sooner in none: the order reverses. **The smaller readout was not what helped.** What came with
-# it was: a larger learning rate, and so more decay at each step.
+# rate it is sooner in none: the order reverses. **The smaller readout was not what helped.** What helped
+# came with it: a larger learning rate, and so more decay at each step.
 #
 # </details>
 #

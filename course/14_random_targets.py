@@ -38,9 +38,9 @@ from grokkit.viz.style import picture, titles
 #      + \underbrace{a\,(u - u^3)\,dt}_{\text{each place rolls towards } -1 \text{ or } +1}
 #      + \underbrace{s\,dW}_{\text{noise pushes it}} .$$
 #
-# The second term is the landscape: $-1$ and $+1$ are the valleys, 0 is the ridge. (In the pictures one valley lies
-# above the other.) ($u_{xx}$ is the second derivative along the circle, $dW$ a new random number at each place and
-# moment. $\nu$, $a$ and $s$ are constants.)
+# The second term is the landscape: $-1$ and $+1$ are the valleys, 0 is the ridge. The pictures show $u$ upwards, so
+# $+1$ is the *upper* valley and $-1$ the *lower* one. ($u_{xx}$ is the second derivative along the circle, $dW$ a new
+# random number at each place and moment. $\nu$, $a$ and $s$ are constants.)
 #
 # Here is a beginning near the ridge, with 40 of its ends:
 
@@ -76,10 +76,10 @@ viz.lines(
 #
 # ## 2. Your prediction
 #
-# The usual network (a Fourier neural operator, FNO) answers with one field. It is trained to make the
-# **squared error** small: the mean of (its answer − the end)². We ask it about the beginning above.
+# The usual network (a Fourier neural operator, FNO: a network for whole curves) answers with one field. It is trained
+# to make the **squared error** small: the mean of (its answer − the end)². We ask it about the beginning above.
 #
-# *What will it answer at x = 0.5: `"lower"` (the valley at −1), `"upper"` (the valley at +1) or `"ridge"` (about 0)?*
+# *What will it answer at x = 0.5: `"lower"` (about −1), `"upper"` (about +1) or `"ridge"` (about 0)?*
 
 # %%
 my_answer = None
@@ -145,7 +145,8 @@ print(f"best answer {tries[errors.argmin()]:.2f}; mean of the ends {at_half.mean
 print(f"its squared error {errors.min():.2f}; variance of the ends {at_half.var():.2f}")
 
 # %% [markdown]
-# **With the squared error a network learns the conditional mean, and nothing of the spread.**
+# **With the squared error a network learns the conditional mean, and nothing of the spread.** (Your network's answer is
+# near this mean, not equal to it. It has seen one end of each beginning.)
 #
 # ## 3. Answer with a law
 #
@@ -158,8 +159,8 @@ print(f"its squared error {errors.min():.2f}; variance of the ends {at_half.var(
 #
 # $$-\log p(u) = \tfrac12 \Bigl[\frac{(u - m)^2}{\sigma^2} + \log \sigma^2 + \log 2\pi\Bigr].$$
 #
-# The first term is large if the end lies many $\sigma$ away from $m$, so a narrow curve is a risk. The second term is
-# large if $\sigma$ is, so a wide curve has its price. Which $\sigma$ is best? Take the mean of these ends for $m$, and
+# The first term is large if the end lies many $\sigma$ away from $m$, so a narrow curve is a risk. The second term
+# grows with $\sigma$, so a wide curve has its price. Which $\sigma$ is best? Take the mean of these ends for $m$, and
 # try all $\sigma$:
 
 # %%
@@ -180,10 +181,15 @@ print(f"best sigma {sigmas[losses.mean(dim=1).argmin()]:.2f}; "
 #   *together*;
 # - the **nugget** $d$, one number for all beginnings: the variance that each place has on its *own*.
 #
+# The mean and the factors differ from beginning to beginning. The nugget does not.
+#
 # To draw an end $u_T$, draw a random number $z$ for each factor and a random number $e$ for each place (all independent
 # and standard normal):
 #
 # $$u_T = m + B^\top z + \sqrt{d}\,e, \qquad \text{with the covariance}\quad C = B^\top B + d\,I .$$
+#
+# (Entry $i, j$ of $C$ is the covariance of the places $i$ and $j$. $B^\top B$ comes from the factors, and the nugget
+# adds $d$ on the diagonal.)
 #
 # The loss is again minus the log-likelihood ([exercise 14.2](../exercises/14_random_targets.ipynb) writes it). (The
 # name: a **martingale** is random and on average goes neither up nor down, like the two random terms here.)
@@ -244,7 +250,9 @@ def roughness(fields):
 with viz.style():
     figure = picture(10, 3.2)
     titles(
-        figure, "What each part of a law adds", "one beginning near the ridge; ten fields a panel"
+        figure,
+        "What each part of a law adds",
+        "one beginning near the ridge; ten fields a panel (mean: one)",
     )
     for ax, (words, fields) in zip(figure.subplots(1, 4, sharey=True), panels.items(), strict=True):
         color = GREY["color"] if words == "true ends" else viz.LOOKS["test"].color
@@ -264,7 +272,7 @@ for words, fields in panels.items():
 nugget = float(law.variance[0, 0])
 smooth = roughness(ends[:40]).square() / 2  # a nugget alone would make neighbours differ so much
 print(f"nugget d: 1.00 when training begins, {nugget:.2f} when it ends")
-print(f"for neighbours to differ as in the true ends: {smooth:.3f} or less")
+print(f"a nugget that lets neighbours differ no more than in the true ends: {smooth:.3f} or less")
 
 # %% [markdown]
 # The mean is smooth and near the ridge. With the factors there is a spread, and neighbours still go together. With the
@@ -296,10 +304,14 @@ def scoreboard(laws):
 one = answers(fno, data, 1)
 laws = {"squared error": one, "MNO": answers(mno, data), "the truth, drawn again": data.again}
 energies = scoreboard(laws)
+valley = int(data.law.mean(dim=(1, 2)).abs().argmax())
+spreads = [float(data.law[one].std(dim=0).mean()) for one in (ridge, valley)]
+print(f"spread of the ends: from the ridge {spreads[0]:.2f}, from a valley {spreads[1]:.2f}")
 
 # %% [markdown]
 # "The truth, drawn again" is about the best possible. The MNO comes nearer to it than the squared error, whose single
-# answer covers nothing. The MNO covers more than 0.9: its law is too wide.
+# answer covers nothing. The MNO covers more than 0.9: on the
+# whole its law is too wide (at the ridge it was a little too narrow).
 #
 # ## 6. The twist: is it the martingale?
 #
@@ -308,7 +320,7 @@ energies = scoreboard(laws)
 # noise with this **one covariance** to each of its answers.
 #
 # The MNO has a covariance *of its own for each beginning*, and that should help: from a ridge the ends go farther
-# apart than from a valley.
+# apart than from a valley (the last line above).
 #
 # *Which of the two has the lower energy score: `"covariance"` or `"factors"` (the MNO)?*
 
@@ -331,8 +343,8 @@ beside("14 the better law", my_winner, "covariance" if covariance_wins else "fac
 # - On `heat` (our equation without valleys) and `burgers` (a fluid with shocks) one covariance is enough.
 # - On `phi4` (our equation) and `rough` (the path of a price, whose noise depends on the field) the MNO is better.
 #
-# (In these runs the nugget's steps are ten times as large as in yours. We chose this after we had seen five other
-# seeds, and judged the claims on these new ones.)
+# (In these runs the nugget's steps are ten times as large as in yours. In five earlier seeds they were as small, and
+# the nugget had no time to fall. So we made them larger, and judged the claims on new seeds.)
 
 # %%
 operators = experiments.row("operators").evidence(experiments.recorded("operators"))
@@ -378,17 +390,17 @@ for words, network in (("as before", mno), ("ten times as large", fast)):
     print(f"nugget's steps {words:20} error of the mean {off:.2f}   energy score {score:.2f}")
 
 # %% [markdown]
-# In this live run the large steps spoil the mean, and the score is that of the table. So the line `phi4` says more of
-# this training than of the MNO. (Why the mean suffers we do not know. The other three systems had the same large
-# steps.) With small steps the MNO beats the single answer, but one covariance beats both (the scores above; no
-# recorded run has small steps).
+# In this live run the large steps spoil the mean, and the score is about that of the table. So the line `phi4` says
+# more of this training than of the MNO. (Why the mean suffers we do not know. The other three systems had the same
+# large steps.) With small steps the MNO beats the single answer, but one covariance beats both (the scores above; the
+# earlier seeds were not kept).
 #
-# **Wherever the MNO beats the single answer, one covariance brings most of that gain, or more.**
+# **Wherever the MNO beats the single answer in these runs, one covariance brings most of that gain, or more.**
 # ([RESULTS](../RESULTS.md#operators) has all scores. The paper's own systems are not in it.)
 #
 # ## Case file
 #
-# - **We know:** with the squared error a network learns the conditional mean, even where few ends are. The likelihood
+# - **We know:** with the squared error a network learns the conditional mean, even if hardly any end lies there. The likelihood
 #   brings the spread back. A Gaussian cannot bring back two peaks.
 # - **We do not know:** when a covariance for each beginning is better than one for all. Here it was on `rough` only, by a
 #   few per cent.

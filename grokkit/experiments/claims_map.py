@@ -74,8 +74,8 @@ LINES: tuple[MapLine, ...] = (
         "Networks generalise at one norm of the MLP.",
         "four-phases/goldilocks",
         PAPER,
-        "over five settings they are near each other, the largest is {0} x the least; but nearer "
-        "than when memorised in {1.count} of {1.of} seeds",
+        "over five settings they are near each other, the largest is {0} x the least; but in only "
+        "{1.count} of {1.of} seeds nearer than when memorised",
     ),
     MapLine(
         4,
@@ -96,7 +96,7 @@ LINES: tuple[MapLine, ...] = (
         "The wait goes as 1 / weight decay.",
         "structure/inverse-decay",
         PAPER,
-        "as decay to the power {0}; -1 was claimed",
+        "as decay to the power {0}; -1.25 to -0.8 was claimed",
     ),
     MapLine(
         5,
