@@ -51,7 +51,7 @@ def pytest_configure() -> None:
 RUNS_IT = ("runtime/", "runs/", "cli/", "test_cli.py", "widgets/", "bench/", "playground/")
 """Rooms that run what the others compute, whose tests call it with the same shapes."""
 
-QUICK = 8
+QUICK = 5
 """How many of a test's parameters `make test` tries."""
 
 

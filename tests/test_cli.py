@@ -280,6 +280,7 @@ def test_output_that_cannot_be_written_is_refused_before_training(
     assert "out: got 'file'" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["SIGINT", "SIGTERM", "SIGHUP"])
 def test_what_was_trained_is_kept_when_it_is_told_to_end_and_the_same_command_goes_on(
     ending: str,

@@ -8,6 +8,7 @@ import pytest
 from grokkit.bench import gpu
 
 
+@pytest.mark.slow
 def test_every_part_runs_on_a_cpu_and_writes_its_files(tmp_path: Path):
     assert gpu.main(["--out", str(tmp_path), "--device", "cpu", "--quick"]) == 0
     found = {path.stem: json.loads(path.read_text()) for path in tmp_path.glob("*.json")}

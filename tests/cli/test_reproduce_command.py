@@ -14,6 +14,8 @@ from grokkit.experiments import ROWS
 from grokkit.runtime import RunsFailed, load_history, specs_of
 from tests.experiments.tiny import SEEDS, history_of, tiny
 
+pytestmark = pytest.mark.slow  # each trains a row
+
 NAME = "starvation-bound"
 FEW = ["--seeds", "0", "1", "--workers", "1"]
 

@@ -34,6 +34,7 @@ def test_frozen_attention_has_symmetric_gradients_and_the_patch_changes_nothing(
             assert patched == pytest.approx(float(values[f"{part}_accuracy"][record]))
 
 
+@pytest.mark.slow
 def test_they_are_for_sums_in_one_layer():
     for settings in ({"task": "modular_subtraction"}, {"readout": "residual", "layers": 2}):
         with pytest.raises(SettingError, match="circuits"):

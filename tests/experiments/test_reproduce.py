@@ -25,6 +25,8 @@ from grokkit.runtime import RunStore, load_history, specs_of
 from grokkit.runtime.history import to_bytes
 from tests.experiments.tiny import history_of, tiny
 
+pytestmark = pytest.mark.slow  # each trains a row
+
 SMALL = RunSpec().with_(p=5, train_fraction=0.5, d_model=8, d_mlp=12, epochs=40, record_every=5)
 SEEDS = (0, 1)
 

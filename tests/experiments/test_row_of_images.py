@@ -21,6 +21,8 @@ from grokkit.images import ImageTrainer
 from grokkit.runtime import any_specs_of
 from tests.experiments.tiny import SEEDS, history_of, tiny
 
+pytestmark = pytest.mark.slow  # they train residual networks
+
 NAME = "resnet-grokking"
 ROW = dataclasses.replace(tiny(NAME), seeds=SEEDS)
 RUNS = len(ROW.specs())

@@ -80,6 +80,7 @@ def test_every_claim_can_be_judged_where_nothing_has_been_understood(name: str):
         check(result)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.5, 2.0])
 @pytest.mark.parametrize("name", TRAINED)
 def test_every_claim_can_be_judged_where_all_or_no_runs_grok(name: str, share: float):

@@ -8,6 +8,8 @@ from grokkit.experiments.signals import BASE, RANKED, SIGNALS, arrivals, gone
 from grokkit.experiments.three_accounts import NO_DECAY, TOLD, TRAPPED
 from tests.experiments.staged import BASELINE, staged
 
+pytestmark = pytest.mark.slow  # each stages the runs of a row
+
 ROW = experiments.row("three-accounts")
 
 

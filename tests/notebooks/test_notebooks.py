@@ -105,6 +105,7 @@ def test_streams_are_joined_and_widgets_figures_and_times_stay_stable(tmp_path: 
     assert path.read_bytes() == first
 
 
+@pytest.mark.slow
 def test_of_a_widget_with_a_picture_the_picture_is_kept(tmp_path: Path):
     lesson(tmp_path, "# %%\nfrom grokkit import widgets\nwidgets.RoutingPlayground()\n")
     (path,) = notebooks.build(tmp_path)

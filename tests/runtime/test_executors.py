@@ -27,6 +27,8 @@ from grokkit.runtime.run import choose_executor, plan
 from tests.engine.small import SMALL, same
 from tests.runtime.elsewhere import Elsewhere, Unbuildable
 
+pytestmark = pytest.mark.slow  # they start worker processes
+
 ROOT = Path(__file__).parents[2]
 FOREVER = SMALL.with_(epochs=10**6)
 

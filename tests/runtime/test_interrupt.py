@@ -18,6 +18,8 @@ from grokkit.runtime.history import to_history
 from grokkit.tasks import ModularAddition
 from tests.engine.small import SMALL, same
 
+pytestmark = pytest.mark.slow  # they start processes, and interrupt them
+
 ROOT = Path(__file__).parents[2]
 
 

@@ -18,6 +18,8 @@ from grokkit.runtime.kinds import why_not_remote
 from grokkit.tasks import tasks
 from tests.engine.small import SMALL, same
 
+pytestmark = pytest.mark.slow  # they start worker processes
+
 MODULE = """
 from dataclasses import dataclass
 from grokkit.tasks import ModularTask, register_task

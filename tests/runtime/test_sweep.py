@@ -36,6 +36,8 @@ from grokkit.runtime.sweep import sweep_specs
 from tests.engine.small import SMALL, same
 from tests.runtime.elsewhere import Unbuildable
 
+pytestmark = pytest.mark.slow  # they start worker processes
+
 ROOT = Path(__file__).parents[2]
 SPECS = grid(SMALL, weight_decay=[0.5, 2.0], seed=[0, 1])
 

@@ -234,6 +234,7 @@ def test_a_file_carries_its_words_along():
         assert image.text["Description"] == figure.alt
 
 
+@pytest.mark.slow
 def test_a_picture_shows_itself_with_its_words_with_and_without_the_inline_backend():
     build = "from tests.viz.small import small_history\nfrom grokkit import viz\n"
     cells = [

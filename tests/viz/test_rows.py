@@ -85,6 +85,7 @@ def test_a_figure_can_be_drawn_where_nothing_has_been_memorised_or_understood(na
     assert lies_inside(viz.row_figure(name, never))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "place"), [(name, place) for name in DRAWN for place in (0, -1)])
 def test_with_one_run_it_draws_what_is_there_and_says_what_is_not(name: str, place: int):
     history = understood(runs_of(name))

@@ -69,6 +69,7 @@ def test_the_style_does_not_depend_on_what_the_user_has_set():
         assert made() == first
 
 
+@pytest.mark.slow
 def test_drawing_uses_no_pyplot():
     code = (
         "import sys; from tests.viz.small import small_history; from grokkit import viz\n"
