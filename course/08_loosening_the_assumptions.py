@@ -54,7 +54,7 @@ def told(spec):
 # | `"permutations"` | a + b is b + a | one permutation after another: the order matters (with two heads) |
 # | `"product"` | addition | multiplication modulo 43 |
 # | `"Muon"` | the optimizer AdamW | the optimizer Muon (lesson 05) |
-# | `"next token"` | one answer, at the end | each token is predicted from those before it |
+# | `"next token"` | one answer, at the end | each token is predicted from those before it (the task: is the sum of three of ten bits odd?) |
 #
 # You train two networks in your world. One has no prior. The other is *told where to look*, by the prior of lesson 06
 # at strength 1. Both are trained for 1,400 epochs at most.
@@ -167,9 +167,11 @@ figure
 
 # %% [markdown]
 # The right column counts the seeds in which the prior helps. To say that it helps in a *world*, we ask for four of
-# five (lesson 10 has the rule). **In the four upper worlds it helps.** In the four lowest fewer than four seeds say
-# yes; under Muon none does. A seed is *silent* if both of its runs ended before 95 %. Could the silent ones make it
-# four? For the permutations, yes: 3 + 2, so they are undecided. For the sum of three, no: 2 + 1.
+# five (lesson 10 has the rule). **In the four upper worlds it helps.** In the four lower worlds fewer than four seeds
+# say yes, and under Muon not one does.
+#
+# A seed is *silent* if both of its runs ended before 95 %: nobody knows which would have been first. Could the silent
+# seeds make it four? For the permutations, yes (3 + 2): they are undecided. For the sum of three, no (2 + 1).
 #
 # ## 2. Longer sequences
 #
@@ -242,7 +244,7 @@ def token_and_place(w, d=64):
 print(f"{'':16}{'part of the token':^20}   {'part of the place':^30}")
 print(
     f"{'distractors':16}{'number':>8}{'distractor':>12}   "
-    f"{'numbers':>12}{'distractors':>16}{'new (largest)':>15}"
+    f"{'numbers':>12}{'distractors':>16}{'new places':>15}"
 )
 for kind in looks:
     token, place = token_and_place(weights[kind], live.model.d_model)
@@ -253,9 +255,9 @@ for kind in looks:
 
 # %% [markdown]
 # Look at the last column. In training nothing ever stood in the new places. They got no gradient, and weight decay
-# brought their part to 0. So a distractor in a new place is not turned away by its place. A letter is still turned
-# away by its token, whose part is low. A random number is not: as a token it is like the two numbers that matter, and
-# so it takes a share of their attention.
+# brought their part to 0. (The column has the largest part, by size, of any new place.) So a distractor in a new place
+# is not turned away by its place. A letter is still turned away by its token, whose part is low. A random number is
+# not: as a token it is like the two numbers that matter, and so it takes a share of their attention.
 #
 # Then does the prior help at 24 tokens at all? Here are five recorded seeds (trained for longer than the live ones):
 
@@ -313,10 +315,10 @@ print("mean mass, the ten with a sharp prior:", " ".join(f"{one:.2f}" for one in
 # %% [markdown]
 # (The teacher is a trained network, as in lesson 07.)
 #
-# Look at the last two rows. Their median mean mass is 1.00: all attention is on the two numbers. (In two
-# of these ten networks it is not: the last line.) But the least mass is 0.00: in some sum, one of the two numbers gets
-# next to nothing. One large share is sharper than two halves, but a sum needs both of its numbers. Here is each
-# network:
+# Look at the last two rows. Their mean mass is 1.00: nearly all attention is on the two numbers. (That is the median.
+# The last line shows two networks of the ten where it is not so.) But their least mass is 0.00: in some sum, one of the
+# two numbers gets next to nothing. One large share is sharper than two halves, but a sum needs both of its numbers.
+# Here is each network:
 
 # %% tags=["hide-input"]
 drawn = {
@@ -347,18 +349,18 @@ viz.lines(
 
 # %% [markdown]
 # Squares and circles stand on the right and at the top. The ten networks with a sharp prior stand on the left, and
-# only one of them has 95 % right at the end. (Many of their sums can be right all the same: the least mass is that of
-# the *worst* sum. The table says two: one of them came to 95 % and fell back.)
+# only one of them has 95 % right at the end. (In the table two came to 95 %. One of them fell back later.) Why have
+# some of the ten most of their sums right? The least mass is that of the *worst* sum; in other sums both numbers can
+# have their share.
 #
 # **Sharp is not right.** As in [lesson 03](03_the_decoupling_theorem.ipynb), each informative token must keep some
 # attention, and the mean does not show whether it does.
 #
 # ## Case file
 #
-# - **We know:** the prior helps in four of eight other worlds. Permutations are undecided; product and sum of three
-#   fall short of four seeds; under Muon it helps in no seed. At 24 tokens it does not bring
-#   the gain that we asked for. A prior that only makes attention sharp brings two of ten networks to 95 %
-#   (without a prior: five of five).
+# - **We know:** (1) The prior helps in four of eight other worlds. In three it does not help in four seeds of five;
+#   permutations are undecided. (2) At 24 tokens it does not bring the gain that we asked for. (3) A prior that only
+#   makes attention sharp does harm: two of ten networks come to 95 %. Without any prior five of five do.
 # - **We doubt:** that the prior needs the true oracle. The attention of a trained network, which found the numbers by
 #   itself, serves as well: see the epochs in the table.
 # - **It would change our minds:** a setting in which networks with a least mass below 0.05 answer 95 %.

@@ -389,7 +389,7 @@ viz.claims_map(upto=9)
 # - **We know:** this network adds by a few waves of $a + b$, and loses most answers without them; in the mean it is
 #   surer where a Pizza would be.
 # - **We do not know:** how the MLP turns means into sums. We have not taken it apart.
-# - **What would change it:** a grokked network that goes on answering without its key frequencies.
+# - **It would change our minds:** a grokked network that goes on answering without its key frequencies.
 #
 # **A common misconception.** "A picture of a circle shows that the network adds with it." The picture shows
 # what is there. It takes an ablation to show what is used.

@@ -316,7 +316,7 @@ beside("10 verdict on the control", my_verdict_on_the_control, verdicts[1].verdi
 #
 # - **We know:** four of five is right by luck in nearly one case of five, if no effect size is asked for.
 # - **We do not know:** this line is yours.
-# - **What would change it:** and so is this one.
+# - **It would change our minds:** and so is this one.
 #
 # **Exercises:** [10 · Your own experiment](../exercises/10_your_own_experiment.ipynb). **Next:** your own. A
 # claim with its arms is a file of fifty lines in [`grokkit/experiments`](../grokkit/experiments). Lessons 11 to

@@ -240,7 +240,7 @@ viz.claims_map(upto=11)
 #   half; with one before the scores alone no network comes there in 10,000 epochs. A small readout does not help by
 #   itself.
 # - **We do not know:** why. With A^v, too, a network could memorise by length, and A^v is quick (the evidence).
-# - **What would change it:** another order under another optimizer, such as Muon (lesson 05).
+# - **It would change our minds:** another order under another optimizer, such as Muon (lesson 05).
 #
 # **A common misconception.** "This setting groks sooner." Sooner than what, and what else was changed? Ask first
 # for the product of learning rate and decay.

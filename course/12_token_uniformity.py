@@ -309,7 +309,7 @@ viz.claims_map(upto=12)
 # - **We know:** MED measures size as well as order. Embeddings more in order than luck allows were not enough for $x - y$
 #   (8,000 epochs), and not needed for $x^2 + y^2$. The small image network needs twins.
 # - **We do not know:** whether the networks of $x^2 + y^2$ answer by relatives.
-# - **What would change it:** the image network at the paper's size, with twins held back, that answers the unseen.
+# - **It would change our minds:** the image network at the paper's size, with twins held back, that answers the unseen.
 #
 # **A common misconception.** "Its numbers lie in order, so the network generalises." With $x - y$ they did in five
 # seeds, and one network generalised.

@@ -337,7 +337,7 @@ viz.claims_map()
 # - **We know:** in one setting five seeds nearly agree on the order of the accounts' five signals. The number of the epoch
 #   is early as well, and the first signal moves also in the trap, where the network never generalises.
 # - **We do not know:** the order elsewhere. In the networks of lesson 11 the seeds do not share one (evidence 13).
-# - **What would change it:** a signal that comes early, does not move in either control, and brings the grok with it
+# - **It would change our minds:** a signal that comes early, does not move in either control, and brings the grok with it
 #   when it is moved. (Relative MED has passed the first two in four of five seeds. Evidence 12 gives other
 #   networks low values from the start, and they do not grok sooner.)
 #

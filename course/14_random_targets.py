@@ -404,7 +404,7 @@ for words, network in (("as before", mno), ("ten times as large", fast)):
 #   brings the spread back. A Gaussian cannot bring back two peaks.
 # - **We do not know:** when a covariance for each beginning is better than one for all. Here it was in every seed on `rough` alone, by a few per
 #   cent (`heat` is too close to say).
-# - **What would change it:** a training with which the factors are better than one covariance on `phi4`, in five seeds.
+# - **It would change our minds:** a training with which the factors are better than one covariance on `phi4`, in five seeds.
 #
 # **Exercises:** [14 · Random targets](../exercises/14_random_targets.ipynb).
 #

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 torch.set_num_threads(1)
+jaxtyping.config.update("jaxtyping_disable", True)  # but where a test switches it on
 matplotlib.use("Agg")  # not by MPLBACKEND: kernels would inherit it and show no figures
 
 # The same examples on every run and on every machine, and no clock that fails on a busy one.
@@ -48,8 +49,18 @@ def pytest_configure() -> None:
         os.environ[SHARED] = folder.name
 
 
-RUNS_IT = ("runtime/", "runs/", "cli/", "test_cli.py", "widgets/", "bench/", "playground/")
-"""Rooms that run what the others compute, whose tests call it with the same shapes."""
+COMPUTES = (
+    "core",
+    "diagnostics",
+    "engine",
+    "images",
+    "model",
+    "operators",
+    "tasks",
+    "theory",
+    "tickets",
+)
+"""Rooms whose functions compute with tensors; the others call these with the same shapes."""
 
 QUICK = 5
 """How many of a test's parameters `make test` tries."""
@@ -77,9 +88,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     """Shapes are checked in the quick tests of what computes: it makes small runs twice as slow."""
-    runs_it = item.nodeid.removeprefix("tests/").startswith(RUNS_IT)
-    off = runs_it or item.get_closest_marker("slow") is not None
-    jaxtyping.config.update("jaxtyping_disable", off)
+    computes = item.path.parent.name in COMPUTES
+    check = computes and item.get_closest_marker("slow") is None
+    jaxtyping.config.update("jaxtyping_disable", not check)
     return (yield)
 
 

@@ -173,7 +173,7 @@ STRUCTURE = Row(
         ),
         Claim(
             "structure/least-mass",
-            "Structure is the least mass: no network answers 95 % of the unseen pairs while some "
+            "No network answers 95 % of the unseen pairs while some "
             "informative token of some train example gets less than 0.05 of the attention.",
             "Definition 4.1, Theorem 4.3, by the least mass as it is stated",
             *(

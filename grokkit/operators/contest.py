@@ -47,13 +47,6 @@ PACE: Mapping[str, float] = {
 Set from one timing on a busy machine; the seconds that are kept with a run tell how equal it was.
 """
 
-NUGGET_FASTER = 10
-"""How much larger the steps of a nugget are than those of weights.
-
-It is the logarithm of a variance and one number. Adam moves each number by at most about the
-learning rate a step, so in the steps of a contest it would hardly come down from where it begins.
-"""
-
 RIVALS = ("truth", "true_gaussian", "fno", "fno_covariance", *list(TRAINED)[1:])
 """Who is scored, in order."""
 
@@ -140,7 +133,9 @@ class Contest(GroupTrainer):
         for name, make in TRAINED.items():
             stream = generator(spec.seed, f"{name} weights")
             self.rivals[name] = rival = make(spec.network.width, spec.network.waves, stream)
-            self.optimizers[name] = torch.optim.Adam(_groups(rival), lr=spec.learning_rate)
+            self.optimizers[name] = torch.optim.Adam(
+                _groups(rival, spec.nugget_rate), lr=spec.learning_rate
+            )
             self.costs[f"parameters_{name}"] = [sum(one.numel() for one in rival.parameters())]
             self.costs[f"train_seconds_{name}"] = [0.0]
             self.costs[f"sample_seconds_{name}"] = [0.0]
@@ -279,12 +274,12 @@ class Contest(GroupTrainer):
             optimizer.load_state_dict({**optimizer.state_dict(), "state": memory})
 
 
-def _groups(rival: Rival) -> list[dict[str, Any]]:
+def _groups(rival: Rival, nugget_rate: float) -> list[dict[str, Any]]:
     """The parameters of a rival for its optimizer, the nugget apart."""
     named = dict(rival.named_parameters())
     nugget = [named.pop("nugget")] if "nugget" in named else []
     groups: list[dict[str, Any]] = [{"params": [*named.values()], "faster": 1}]
-    return [*groups, {"params": nugget, "faster": NUGGET_FASTER}] if nugget else groups
+    return [*groups, {"params": nugget, "faster": nugget_rate}] if nugget else groups
 
 
 def _mean_error(ours: Draws, law: GaussianLaw | None, truth: Samples) -> Tensor:

@@ -46,6 +46,10 @@ class ContestSpec(Spec):
         learning_rate: the first step size, above 0; it falls as a cosine to 0.
         batch_size: the number of examples that an optimizer step sees.
         seed: names the data, the first weights and the minibatches.
+        nugget_rate: how much larger the steps of a nugget are than those of weights, above 0. It
+            is the logarithm of a variance and one number, which Adam moves by at most about the
+            learning rate a step: at 1 it hardly comes down in the steps of a contest. If it comes
+            down before the mean is learned, the mean never is (the arm "phi4, fast nugget").
         round_steps: about how many optimizer steps each rival has in a round; the slower ones
             have fewer (:data:`grokkit.operators.contest.PACE`).
         epochs: the number of rounds.
@@ -64,6 +68,7 @@ class ContestSpec(Spec):
     network: OperatorSize = field(default_factory=OperatorSize)
     learning_rate: float = 5e-3
     batch_size: int = 64
+    nugget_rate: float = 3.0
     round_steps: int = 10
     seed: int = 0
     epochs: int = 40
@@ -74,6 +79,7 @@ class ContestSpec(Spec):
         super().__post_init__()
         check_number("learning_rate", self.learning_rate, strict=True)
         check_int("batch_size", self.batch_size, 1)
+        check_number("nugget_rate", self.nugget_rate, strict=True)
         check_int("round_steps", self.round_steps, 1)
         if self.stop_after is not None:
             refuse("stop_after", self.stop_after, "None: a contest never stops early")
@@ -100,10 +106,11 @@ contest_presets: Mapping[str, ContestSpec] = Named(
         "burgers": ContestSpec(System("burgers")),
         "burgers, weak noise": ContestSpec(System("burgers", noise=0.03)),
         "phi4": ContestSpec(System("phi4")),
+        "phi4, fast nugget": ContestSpec(System("phi4"), nugget_rate=10.0),
         "rough": ContestSpec(System("rough")),
     },
 )
-"""A contest on each system, by name.
+"""A contest on each system, by name; on phi4 also one whose nuggets fall early.
 
 The abstract names quasi-deterministic systems as a failure. With weak noise every law that was
 trained on Burgers fails: in each recorded run its covariance is farther from the true one than no

@@ -10,7 +10,7 @@ from grokkit import experiments
 from grokkit.errors import SettingError
 from grokkit.experiments.operators import scores
 from grokkit.operators import PACE, RIVALS, Contest, ContestSpec, Data, System, contest_presets
-from grokkit.operators.contest import MEANING, NUGGET_FASTER, SCORES
+from grokkit.operators.contest import MEANING, SCORES
 from grokkit.runtime.history import to_history
 
 TINY = ContestSpec().with_(
@@ -152,7 +152,7 @@ def test_a_nugget_is_one_number_and_takes_larger_steps_than_weights():
     for name, rival in contest.rivals.items():
         for key, value in rival.named_parameters():
             step = float((value.detach() - before[name][key]).abs().max())
-            factor = NUGGET_FASTER if key == "nugget" else 1
+            factor = TINY.nugget_rate if key == "nugget" else 1
             assert step == pytest.approx(factor * TINY.learning_rate, rel=1e-3), (name, key)
 
 
