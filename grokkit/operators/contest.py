@@ -29,7 +29,7 @@ from grokkit.engine.spec_kinds import register_trainer
 from grokkit.errors import refuse
 from grokkit.operators import laws
 from grokkit.operators.laws import GaussianLaw
-from grokkit.operators.networks import MEMBERS, TRAINED, Rival
+from grokkit.operators.networks import MEMBERS, TRAINED, GaussianOperator, Rival
 from grokkit.operators.spec import KIND, ContestSpec
 from grokkit.operators.systems import Draws, Field, Fields, Samples
 
@@ -133,9 +133,8 @@ class Contest(GroupTrainer):
         for name, make in TRAINED.items():
             stream = generator(spec.seed, f"{name} weights")
             self.rivals[name] = rival = make(spec.network.width, spec.network.waves, stream)
-            self.optimizers[name] = torch.optim.Adam(
-                _groups(rival, spec.nugget_rate), lr=spec.learning_rate
-            )
+            groups = _groups(rival, spec.nugget_rate)
+            self.optimizers[name] = torch.optim.Adam(groups, lr=spec.learning_rate)
             self.costs[f"parameters_{name}"] = [sum(one.numel() for one in rival.parameters())]
             self.costs[f"train_seconds_{name}"] = [0.0]
             self.costs[f"sample_seconds_{name}"] = [0.0]
@@ -156,7 +155,11 @@ class Contest(GroupTrainer):
             group["lr"] = group["faster"] * spec.learning_rate * (1 + float(cosine)) / 2
         for _ in range(max(1, round(PACE[name] * spec.round_steps))):
             rows = torch.randint(len(self.data.inputs), (spec.batch_size,), generator=stream)
-            loss = rival.loss(self.data.inputs[rows], self.data.targets[rows], stream)
+            start, end = self.data.inputs[rows], self.data.targets[rows]
+            if spec.mean_loss == "likelihood" and isinstance(rival, GaussianOperator):
+                loss = rival.likelihood(rival.law(start), end)
+            else:
+                loss = rival.loss(start, end, stream)
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()

@@ -11,8 +11,8 @@ and differ in what comes out of it and in the loss:
     =============  =====================================================================
     fno            m; the squared error, whose least is at the conditional mean
     ensemble       several smaller ones; their answers are its samples
-    variance       m, log d at each place; the Gaussian likelihood, factor empty
-    mno_R          m and R factors, one log d; the exact Gaussian likelihood of low rank
+    variance       m, log d at each place; the squared error of m, the likelihood of log d
+    mno_R          m and R factors, one log d; the same, by the exact likelihood of low rank
     diffusion      the way back from a noised target, given u_0; sampled in steps
     =============  =====================================================================
 
@@ -164,7 +164,13 @@ class MeanOperator(Rival):
 
 
 class GaussianOperator(Rival):
-    """A mean with independent places (rank 0), or with 1..64 factors and one nugget."""
+    """A mean with independent places (rank 0), or with 1..64 factors and one nugget.
+
+    The likelihood alone would train all of them, but it can starve the mean: its gradient in m is
+    C^-1 (m - u_T), which is small in all directions that the covariance already explains (Seitzer
+    et al., arXiv 2203.09168). So the mean has the squared error, and the covariance the likelihood
+    of what this mean leaves.
+    """
 
     def __init__(self, width: int, waves: int, rank: int, stream: Generator) -> None:
         super().__init__()
@@ -183,9 +189,15 @@ class GaussianOperator(Rival):
         factor = out[:, 1:] / self.rank**0.5
         return GaussianLaw(mean, factor, (self.nugget.exp() + LEAST).expand_as(mean))
 
-    def loss(self, start: Field, end: Field, stream: Generator) -> Float[Tensor, ""]:
+    def likelihood(self, law: GaussianLaw, end: Field) -> Float[Tensor, ""]:
         """The negative log-likelihood; nats for each place."""
-        return -self.law(start).log_density(end[:, None]).mean() / end.shape[1]
+        return -law.log_density(end[:, None]).mean() / end.shape[1]
+
+    def loss(self, start: Field, end: Field, stream: Generator) -> Float[Tensor, ""]:
+        """The mean squared error of the mean, and the likelihood with the mean held."""
+        law = self.law(start)
+        held = GaussianLaw(law.mean.detach(), law.factor, law.variance)
+        return (law.mean - end).square().mean() + self.likelihood(held, end)
 
     def sample(self, start: Field, draws: int, stream: Generator) -> Draws:
         """Samples of the Gaussian law."""

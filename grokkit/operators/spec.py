@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from grokkit.engine.spec_kinds import Spec, register_spec
-from grokkit.errors import check_int, check_number, refuse
+from grokkit.errors import check_choice, check_int, check_number, refuse
 from grokkit.operators.systems import System
 from grokkit.registry import Named
 
@@ -48,8 +48,9 @@ class ContestSpec(Spec):
         seed: names the data, the first weights and the minibatches.
         nugget_rate: how much larger the steps of a nugget are than those of weights, above 0. It
             is the logarithm of a variance and one number, which Adam moves by at most about the
-            learning rate a step: at 1 it hardly comes down in the steps of a contest. If it comes
-            down before the mean is learned, the mean never is (the arm "phi4, fast nugget").
+            learning rate a step: at 1 it hardly comes down in the steps of a contest.
+        mean_loss: what trains the mean of a Gaussian rival: ``"squared error"``, or the
+            ``"likelihood"``, which trains its covariance in any case.
         round_steps: about how many optimizer steps each rival has in a round; the slower ones
             have fewer (:data:`grokkit.operators.contest.PACE`).
         epochs: the number of rounds.
@@ -69,6 +70,7 @@ class ContestSpec(Spec):
     learning_rate: float = 5e-3
     batch_size: int = 64
     nugget_rate: float = 3.0
+    mean_loss: Literal["squared error", "likelihood"] = "squared error"
     round_steps: int = 10
     seed: int = 0
     epochs: int = 40
@@ -80,6 +82,7 @@ class ContestSpec(Spec):
         check_number("learning_rate", self.learning_rate, strict=True)
         check_int("batch_size", self.batch_size, 1)
         check_number("nugget_rate", self.nugget_rate, strict=True)
+        check_choice("mean_loss", self.mean_loss, ("squared error", "likelihood"))
         check_int("round_steps", self.round_steps, 1)
         if self.stop_after is not None:
             refuse("stop_after", self.stop_after, "None: a contest never stops early")
@@ -106,11 +109,15 @@ contest_presets: Mapping[str, ContestSpec] = Named(
         "burgers": ContestSpec(System("burgers")),
         "burgers, weak noise": ContestSpec(System("burgers", noise=0.03)),
         "phi4": ContestSpec(System("phi4")),
-        "phi4, fast nugget": ContestSpec(System("phi4"), nugget_rate=10.0),
+        "phi4, likelihood": ContestSpec(System("phi4"), mean_loss="likelihood"),
+        "phi4, early nugget": ContestSpec(System("phi4"), mean_loss="likelihood", nugget_rate=10.0),
         "rough": ContestSpec(System("rough")),
     },
 )
-"""A contest on each system, by name; on phi4 also one whose nuggets fall early.
+"""A contest on each system, by name.
+
+On phi4 also two in which the likelihood trains the mean, too: one like the others, and one whose
+nuggets fall before the mean is learned.
 
 The abstract names quasi-deterministic systems as a failure. With weak noise every law that was
 trained on Burgers fails: in each recorded run its covariance is farther from the true one than no

@@ -108,7 +108,7 @@ def test_one_step_of_the_sampler_answers_what_the_network_takes_for_the_end():
 
 
 def test_the_loss_of_a_likelihood_is_least_at_the_true_variance():
-    """A network that answers a constant: mean 0 and d; the loss is (log 2 pi d + s / d) / 2."""
+    """A network that answers a constant: mean 0 and d; it is (log 2 pi d + s / d) / 2."""
     rival = GaussianOperator(4, 4, 0, stream())
     for one in rival.parameters():
         one.data.zero_()
@@ -117,7 +117,29 @@ def test_the_loss_of_a_likelihood_is_least_at_the_true_variance():
         rival.network.read.bias.data[0, 0, 1, 0] = log_variance
         variance = math.exp(log_variance)
         exact = (math.log(2 * math.pi * variance) + 0.25 / variance) / 2
-        assert rival.loss(waves(16, 2), end, stream()).item() == pytest.approx(exact, rel=1e-4)
+        start = waves(16, 2)
+        assert rival.likelihood(rival.law(start), end).item() == pytest.approx(exact, rel=1e-4)
+        assert rival.loss(start, end, stream()).item() == pytest.approx(exact + 0.25, rel=1e-4)
+
+
+def test_the_squared_error_trains_the_mean_and_the_likelihood_the_covariance():
+    """The gradient of each output of the network, at one place of one example."""
+    start, end = waves(16, 2), torch.full((2, 16), 0.5)
+    rival = GaussianOperator(4, 4, 3, stream())
+    gradients = {}
+
+    def keep(module: object, inputs: object, out: torch.Tensor) -> None:
+        out.retain_grad()
+        gradients["out"] = out
+
+    rival.network.register_forward_hook(keep)
+    rival.loss(start, end, stream()).backward()
+    out, found = gradients["out"][0], gradients["out"].grad[0]
+    squared = 2 * (out[:, 0].detach() - end) / end.numel()
+    torch.testing.assert_close(found[:, 0], squared)
+    rival.likelihood(rival.law(start), end).backward()
+    torch.testing.assert_close(gradients["out"].grad[0][:, 1:], found[:, 1:])
+    assert not torch.allclose(gradients["out"].grad[0][:, 0], squared)
 
 
 @pytest.mark.usefixtures("unchecked")
