@@ -217,6 +217,7 @@ def outcomes(graded: list[dict[str, str]], student: str) -> list[str]:
 HONEST = ("right", "colab", "rearranged", "windows", "zipped")
 
 
+@pytest.mark.slow
 def test_the_honest_get_what_they_deserve(graded: list[dict[str, str]]):
     for student in HONEST:
         assert outcomes(graded, student) == ["correct"] * len(NAMES), student
@@ -228,6 +229,7 @@ def test_the_honest_get_what_they_deserve(graded: list[dict[str, str]]):
     assert len(told) == 1 and "it is the mean over I*" in told[0]
 
 
+@pytest.mark.slow
 def test_what_was_not_run_is_listed(graded: list[dict[str, str]]):
     (told,) = [
         row["feedback"]
@@ -242,6 +244,7 @@ def test_what_was_not_run_is_listed(graded: list[dict[str, str]]):
     assert outcomes(graded, "script") == ["not read"] * len(NAMES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("student", "wanted"),
     [
@@ -266,6 +269,7 @@ def test_the_hostile_cost_themselves_points_and_nobody_else_anything(
     assert outcomes(graded, student) == wanted
 
 
+@pytest.mark.slow
 def test_why_a_notebook_was_stopped_is_told_and_not_at_length(graded: list[dict[str, str]]):
     told = {(row["student"], row["exercise"]): row["feedback"] for row in graded}
     assert told["leaves", "ex_1_2"] == "a line of its cell had to be left out"
@@ -283,6 +287,7 @@ def test_why_a_notebook_was_stopped_is_told_and_not_at_length(graded: list[dict[
     assert max(map(len, told.values())) <= LONGEST_FEEDBACK
 
 
+@pytest.mark.slow
 def test_the_report_has_a_line_and_a_page_for_each_student(
     graded: list[dict[str, str]], class_of_many: Path
 ):
@@ -304,6 +309,7 @@ def test_the_report_has_a_line_and_a_page_for_each_student(
     assert "9 of 11 points" in page and "Exercise 1.2: wrong, 0 of 2" in page
 
 
+@pytest.mark.slow
 def test_a_rerun_marks_only_what_has_changed(
     class_of_many: Path, graded: list[dict[str, str]], monkeypatch: pytest.MonkeyPatch
 ):
@@ -543,6 +549,7 @@ def test_the_basic_walls_grade_too():
     assert [marks[name].outcome for name in NAMES] == ["correct", "raised", *["correct"] * 3]
 
 
+@pytest.mark.slow
 def test_one_who_sleeps_is_ended_by_the_clock(monkeypatch: pytest.MonkeyPatch, box: Sandbox):
     monkeypatch.setattr(Limits, "patience", 40)
     code = "import time; time.sleep(10**6)  # kl_to_oracle"
