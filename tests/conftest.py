@@ -62,7 +62,7 @@ COMPUTES = (
 )
 """Rooms whose functions compute with tensors; the others call these with the same shapes."""
 
-QUICK = 5
+QUICK = 3
 """How many of a test's parameters `make test` tries."""
 
 

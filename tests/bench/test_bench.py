@@ -47,6 +47,7 @@ def test_the_csv_has_every_round(measured, tmp_path):
     assert {row["contender"] for row in rows} == set(bench.CONTENDERS)
 
 
+@pytest.mark.slow
 def test_peak_memory_is_that_of_the_child_not_of_this_process():
     # This process has far more loaded than a run needs.
     ballast = np.ones(200_000_000, dtype=np.uint8)

@@ -539,6 +539,7 @@ def test_systemd_bounds_memory_where_it_can(
     assert not sandbox("bubblewrap", LIMITS).cgroup
 
 
+@pytest.mark.slow
 def test_the_basic_walls_grade_too():
     try:
         basic = sandbox("basic", LIMITS)
@@ -575,6 +576,7 @@ def test_a_notebook_that_stops_again_and_again_is_given_up(monkeypatch: pytest.M
     assert "stopped 8 times; the last time: it left" in marks[1].feedback
 
 
+@pytest.mark.slow
 def test_a_judge_that_has_ended_is_replaced(box: Sandbox):
     assert {m.outcome for m in graded_alone(box, notebook()).values()} == {"correct"}
     judge = box._judges[-1]
@@ -1257,6 +1259,7 @@ def test_a_message_that_cannot_be_read_ends_the_conversation(frame: bytes):
             Peer(ours, {}).ask("limits")
 
 
+@pytest.mark.slow
 def test_the_judge_needs_no_more_than_a_few_modules():
     """It is started once for each notebook of a class."""
     code = "import sys, grokkit.classroom.grading.judge; print(*sys.modules)"

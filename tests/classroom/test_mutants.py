@@ -37,6 +37,7 @@ def test_its_command_says_how_it_is_used(words: str, code: int, capsys):
     assert ended.value.code == code and "usage: " in said.out + said.err
 
 
+@pytest.mark.slow
 def test_what_is_declared_is_a_mutant():
     made = {
         (one.exercise, one.now)

@@ -82,6 +82,7 @@ def test_it_judges_runs_that_are_no_recording_by_the_seeds_that_they_have(
     assert "of 2 seeds" in out and "not run at this size" not in out
 
 
+@pytest.mark.slow
 def test_the_document_is_written_checked_and_its_changes_are_shown(
     folder: Path, history: xr.Dataset, capsys: pytest.CaptureFixture[str]
 ):

@@ -16,6 +16,7 @@ def evidence():
     return tiny("operators").evidence(history_of("operators"), "classroom", SEEDS)
 
 
+@pytest.mark.slow
 def test_every_rival_of_every_system_has_a_line_with_its_own_numbers(evidence):
     text = operators.table(evidence)
     blocks = re.split(r"\*\*(.+)\*\*\n", text)[1:]

@@ -94,6 +94,7 @@ def test_the_count_is_that_of_the_verdicts_below_it(text: str):
         assert sum(map(int, re.findall(rf"[:,] (\d+) {verdict}", head))) == n
 
 
+@pytest.mark.slow
 def test_changing_one_recorded_number_changes_the_table(history: xr.Dataset, text: str):
     record(history)
     assert experiments.claims(NAME)[0].verdict == "reproduced"
@@ -106,6 +107,7 @@ def test_changing_one_recorded_number_changes_the_table(history: xr.Dataset, tex
     assert "3 of 5 seeds" in after
 
 
+@pytest.mark.slow
 def test_a_row_recorded_at_the_size_of_the_paper_has_a_table_of_its_own(history: xr.Dataset):
     record(history)
     at_paper = history_of(NAME, experiments.SEEDS, "paper")

@@ -224,6 +224,7 @@ def test_what_is_stopped_and_resumed_is_the_run_that_never_was(tmp_path):
             assert np.array_equal(to_history(resumed)[name], history_of(TINY)[name], equal_nan=True)
 
 
+@pytest.mark.slow
 def test_a_sweep_interrupted_in_the_middle_of_a_run_goes_on_there(tmp_path, monkeypatch):
     specs = [
         TINY.with_(split=split, seed=seed) for split in ("pair", "unordered") for seed in (0, 1)

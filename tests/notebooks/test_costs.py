@@ -105,6 +105,7 @@ def test_places_in_a_text_are_filled():
 INDEX = "# %% [markdown]\n# | 01 | {{time 01}} | {{memory 01}} |\n\n# %%\nprint('kept')\n"
 
 
+@pytest.mark.slow
 @linux
 def test_a_build_measures_a_lesson_and_the_index_shows_it(tmp_path: Path):
     (tmp_path / "00_index.py").write_text(INDEX)

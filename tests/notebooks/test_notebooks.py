@@ -84,6 +84,7 @@ def test_building_twice_gives_the_same_bytes(folder: Path):
     assert (folder / "01_lesson.ipynb").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_streams_are_joined_and_widgets_figures_and_times_stay_stable(tmp_path: Path):
     lesson(
         tmp_path,

@@ -108,6 +108,7 @@ def test_a_checkpoint_of_another_run_is_kept_unless_forced(tmp_path: Path):
     assert names(tmp_path) == ["run.nc"]
 
 
+@pytest.mark.slow
 def test_a_second_process_is_refused_until_the_first_has_ended_however_it_ended(tmp_path: Path):
     code = (
         "import sys; from pathlib import Path; from grokkit.runtime import train_into;"

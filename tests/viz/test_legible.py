@@ -190,6 +190,7 @@ def test_every_quantity_stands_out_from_the_shade_of_every_phase(look: str):
     assert all(contrast(viz.LOOKS[look].color, shade) >= 3 for shade in SHADES.values())
 
 
+@pytest.mark.slow
 def test_a_picture_keeps_the_colours_of_its_quantities_exactly():
     with Image.open(io.BytesIO(viz.png(viz.four_panels(small_history())))) as image:
         pixels = np.asarray(image.convert("RGB")).reshape(-1, 3)

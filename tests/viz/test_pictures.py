@@ -101,6 +101,7 @@ def test_a_run_that_has_hardly_begun_can_be_drawn(history: xr.Dataset, records: 
     assert size(figure) == (1000, 780)
 
 
+@pytest.mark.slow
 def test_nan_after_the_end_and_zeros_on_a_log_axis_can_be_drawn(history: xr.Dataset):
     ended = history.where(history.epoch <= 300)
     assert headline(ended) == "Memorised at epoch 100, 95 % of the unseen not right by epoch 300"

@@ -14,12 +14,14 @@ def test_pictures_epochs_and_delays_are_counted():
     assert (seen.delays > -0.001).all()
 
 
+@pytest.mark.slow
 def test_the_report_has_a_line_for_each_widget():
     text = pace.pace_report(SMALL, seconds=0.5)
     for words in ("pictures a second", "kernel waits", "RoutingPlayground", "PhaseFinder", "kB"):
         assert words in text
 
 
+@pytest.mark.slow
 def test_the_command_adds_it_to_its_report(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
