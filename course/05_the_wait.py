@@ -190,8 +190,8 @@ for words, one in (("1 → 0", off), ("0 → 1", on)):
 #
 # The table shows the first two steps, and the larger steps of the third.
 #
-# - *Switched off* (upper half): the norm grows. The loss, the gradient and the step fall, and the least mass stays as it
-#   was.
+# - *Switched off* (upper half): the norm grows. The loss, the gradient and the step fall, and the least mass stays as
+#   it was.
 # - *Switched on* (lower half): from epoch 400 to 500 the norm falls, the loss rises, and attention's gradient and step
 #   grow a hundred-fold or more. Then the least mass rises, and norm and loss fall together: a network that adds needs
 #   smaller weights for the same loss (this is step 4, as we read it).
@@ -306,9 +306,9 @@ beside("05 share of the wait that (5) accounts for", my_share_by_equation_5, rou
 #
 # ## Case file
 #
-# - **We know:** the wait goes about as 1 / (learning rate × decay). With more decay both parts of the epochs to 95 % are
-#   shorter. Without decay none of five networks groks (lesson 01); one live run
-#   hardly improves when its decay is switched off.
+# - **We know:** the wait goes about as 1 / (learning rate × decay). With more decay both parts of the epochs to 95 %
+#   are shorter. Without decay none of five networks groks (lesson 01); one live run hardly improves when its decay is
+#   switched off.
 # - **We doubt:** the exact power, which is undecided; and equation (5), which misses the wait by a factor of
 #   twenty or more in each of five seeds.
 # - **It would change our minds:** a network that groks without decay, while its loss goes to 0.

@@ -5,11 +5,11 @@
 # the second one inherit, so that it does not have to wait as long?** You run a race between two answers, and
 # then ask whether the race was fair.
 #
-# - The **lottery ticket hypothesis** says: *which weights to keep*. Most weights of a trained network are small.
-#   Note where the large ones stand. In the second network's matrices only the weights in these places are trained; all others are
-#   0 from the start and stay 0.
-# - The paper of this course says: *where to look*. Keep every weight, and let the KL prior of
-#   [lesson 06](06_kl_acceleration.ipynb) draw attention to the informative tokens. It calls this the **Bayesian ticket**.
+# - The **lottery ticket hypothesis** says: *which weights to keep*. Most weights of a trained network are small. Note
+#   where the large ones stand. In the second network's matrices only the weights in these places are trained; all
+#   others are 0 from the start and stay 0.
+# - The paper of this course says: *where to look*. Keep every weight, and let the KL prior of [lesson
+#   06](06_kl_acceleration.ipynb) draw attention to the informative tokens. It calls this the **Bayesian ticket**.
 #
 # The paper gives both tickets to networks with **fresh** weights, that is, with the initial weights of another seed.
 # It reports that the Bayesian ticket "matches or outperforms" the other.
@@ -243,8 +243,8 @@ for name, others in rivals.items():
 #
 # - unfair: `Bayesian` is sooner than the lottery ticket in all five seeds, at each of the three gentle masks;
 # - fair, without the oracle: `Bayesian, teacher` is sooner than it in all five seeds, at each of the three;
-# - fair, **with the oracle: no winner** (our claim is undecided). `Bayesian` is sooner in three seeds of five; the medians are nearly the
-#   same. In section 3 the loser had the poor mask.
+# - fair, **with the oracle: no winner** (our claim is undecided). `Bayesian` is sooner in three seeds of five; the
+#   medians are nearly the same. In section 3 the loser had the poor mask.
 #
 # (The *random* mask of one half comes to 95 % in three seeds of five, the lottery ticket of one half in five. So the
 # mask may carry something. Our claim, that it is quicker than a random one, is undecided. The networks without a mask

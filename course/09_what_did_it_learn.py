@@ -318,9 +318,9 @@ for one in alone:
 # - The **Clock** *multiplies* the waves of $a$ and $b$ and gets $\cos(\omega_k(a+b))$. How far apart $a$ and $b$ are
 #   does not matter.
 # - The **Pizza** takes the *mean* of the two points. The mean lies inside the circle, as a topping lies on a pizza.
-#   Its direction is half the angle of $a + b$, so it still tells the sum. But its length is $|\cos(\omega_k (a-b)/2)|$: long where the two
-#   points are near each other, 0 where they lie opposite. So the network is surer at some distances $a - b$ than at
-#   others.
+#   Its direction is half the angle of $a + b$, so it still tells the sum. But its length is $|\cos(\omega_k
+#   (a-b)/2)|$: long where the two points are near each other, 0 where they lie opposite. So the network is surer at
+#   some distances $a - b$ than at others.
 #
 # Attention that gives each number one half *is* a mean. So we may expect a Pizza. The test: take the logit of the
 # right answer for each pair, and its mean at each distance $a - b$. A Clock gives a flat line.

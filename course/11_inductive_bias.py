@@ -13,9 +13,9 @@
 # You try the places, too, and ask two things. **Does the architecture choose how long the wait is? And when somebody
 # says "this setting is quicker", what else did they change?**
 #
-# *You need lessons 01 and 05. Reading takes 20 minutes; the code takes {{time 11}} of one core. The probes for
-# length, evenness and compressible features, and what is weak about each:
-# [evidence 11](evidence/11_inductive_bias.ipynb).*
+# *You need lessons 01 and 05. Reading takes 20 minutes; the code takes {{time 11}} of one core. [Evidence
+# 11](evidence/11_inductive_bias.ipynb) has the probes for length, evenness and compressible features, and says what is
+# weak about each.*
 
 # %%
 import itertools
@@ -124,7 +124,7 @@ beside("11 order of four placements", my_order, tuple(order))
 #
 # The medians have the published order (M, M+A*, A*, none). One part of it holds in every seed: **an LN in front of the
 # MLP alone** (M) comes first, and needs less than half of the epochs of `none`. The rest does not hold in every seed:
-# one network with M+A* does not come to 95 %, and A* is no later than `none` in three seeds of five.
+# one network with M+A* does not come to 95 % in 10,000 epochs, and A* is no later than `none` in three seeds of five.
 #
 # </details>
 #
@@ -146,12 +146,12 @@ widgets.PathwayPicker(recorded)
 
 # %% [markdown]
 # A* hardly changes the median, but its two halves do, in opposite directions. An LN in front of the **values** alone
-# (A^v) helps: its median is about a third of that of A*. An LN in front of the **scores** alone (A^qk) does harm: no
-# network comes to 95 % in 10,000 epochs. **So here, yes: the architecture chooses.**
+# (A^v) helps: its median is about a third of that of `none`. An LN in front of the **scores** alone (A^qk) does harm:
+# no network comes to 95 % in 10,000 epochs. **So here the placement does decide how long the wait is.**
 #
-# What does it choose? A network that answers $(a, b)$ and $(b, a)$ alike gets the [mirror images](glossary.md) of the
-# training sums for free. So take the unseen sums apart, into those whose mirror image is trained on and the others.
-# When is half of each right?
+# What else does it decide? A network that answers $(a, b)$ and $(b, a)$ alike gets the [mirror images](glossary.md) of
+# the training sums for free. So take the unseen sums apart, into those whose mirror image is trained on and the
+# others. When is half of each right?
 
 # %%
 print(f"{'half right at epoch':20}{'mirror image trained on':>32}{'mirror image unseen':>32}")
@@ -168,7 +168,7 @@ for name in grokked:
 #
 # **The two quickest placements have their mirror images early.** With M and A^v half of them are right by epoch 100,
 # in every seed. With `none` and A* most seeds take thousands of epochs to get even those. So one thing that the
-# placement decides is how soon the network sees that $a + b = b + a$. The other sums come sooner, too.
+# placement decides is how soon the network answers mirror images alike. The other sums come sooner, too.
 #
 # ## 4. The twist: what else was changed?
 #
@@ -217,7 +217,7 @@ beside("11 seeds in which the small readout is sooner, one rate", my_seeds_with_
 # </details>
 #
 # And is it the rate alone, or the *product* of rate and decay? Make the rate ten times as large and the decay a tenth,
-# so that the product stays. Compare the last line of the picture with the line `decay 1`, which has the same product:
+# so that the product stays. Compare the last row of the picture with the row `decay 1`, which has the same product:
 
 # %%
 product = experiments.row("lr-and-decay")
@@ -239,7 +239,8 @@ viz.claims_map(upto=11)
 # - **We know:** an LN before the MLP alone, or before the values alone, brings the median epoch of 95 % to less than
 #   half; with one before the scores alone no network comes there in 10,000 epochs. A small readout does not help by
 #   itself.
-# - **We do not know:** why. With A^v, too, a network could memorise by length, and A^v is quick (the evidence).
+# - **We do not know:** why. With A^v the MLP reads $y$ without a norm, so the network could memorise by length. By
+#   the authors' account it should be slow, and it is quick (the evidence).
 # - **It would change our minds:** another order under another optimizer, such as Muon (lesson 05).
 #
 # **A common misconception.** "This setting groks sooner." Sooner than what, and what else was changed? Ask first

@@ -39,7 +39,7 @@ from grokkit.model import Batch, Transformer
 # | features | **entropy** | how evenly attention is spread over the five tokens |
 # | | **effective rank** | how many directions the hidden features fill: $e^{-\sum p_i \log p_i}$ of the shares $p_i$ of their spectrum |
 # | | **alpha** | how steeply that spectrum falls: the exponent of a power law; low is a heavy tail |
-# | uniformity | **relative MED** | how long the way round the numbers is, 0, 1, 2, ... (in steps of the best width), over the distance of any two; 1 means that the order means nothing |
+# | uniformity | **best step** | the least relative MED (lesson 12): how long the way round the numbers is, 0, 1, 2, ... (in steps of the best width), over the distance of any two; 1 means that the order means nothing |
 # | beside them | **Fourier** | whether the embedding's dimensions share a few frequencies (lesson 09) |
 # | | **norm** | how large the MLP is (lesson 05) |
 #
@@ -65,7 +65,7 @@ def examine(spec, weights):
         "entropy": map_entropy(seen.attention),
         "effective rank": squeezed["effective_rank"],
         "alpha": squeezed["alpha"],
-        "relative MED": even.best,
+        "best step": even.best,
         "  (shuffled orders)": even.best_null.min(),
         "Fourier": fourier_concentration(weights, p),
         "norm": mlp_norm(weights),
@@ -176,7 +176,7 @@ leaders = {name for name in signals if (dates[name] < dates["unseen pairs"]).sum
 # should *fall*.
 
 # %%
-for name in ("KL", "effective rank", "alpha", "relative MED"):
+for name in ("KL", "effective rank", "alpha", "best step"):
     ends = [
         (signal[one.epoch.values == start].item(), signal[-1])
         for one, start in zip(runs, since, strict=True)
@@ -342,7 +342,7 @@ for arm in ("no decay", "random distractors"):
 for arm in ("baseline", "no decay", "random distractors"):
     ends = [one.sel(order="natural").isel(epoch=-1) for one in evidence.runs(arm)]
     below = sum(float(one.best_med) < float(one.best_med_null) for one in ends)
-    print(f"{arm:19} relative MED below all 50 shuffled orders at the end: {below} of 5 seeds")
+    print(f"{arm:19} best step below all 50 shuffled orders at the end: {below} of 5 seeds")
 
 # %% [markdown]
 # In some it *is* more even than every shuffled order: a trace of the answer, where the answer is not.
@@ -365,7 +365,7 @@ for name in names:
     print(f"{name:15}{epochs}     in {(told[name] < told['unseen pairs']).sum()} of 5")
 
 # %%
-factor = float(np.median(told["relative MED"] / dates["relative MED"]))
+factor = float(np.median(told["best step"] / dates["best step"]))
 
 # %%
 come = int(np.isfinite(told["effective rank"]).sum())
@@ -443,8 +443,8 @@ for name in signals:
 # rank falls** in every seed, just as its account says; that it rises was a matter of *our* network.
 # **The norm** falls in `A^qk` nearly as far as in `none`, and nobody understands: there it shows the
 # decay, while in our trap it grew. Entropy goes as far, too, and KL farther than ever. What hardly
-# moves without understanding, in both networks, is relative MED and Fourier. (And in `none` relative
-# MED is ahead of the unseen pairs, in our network it was not.)
+# moves without understanding, in both networks, is the best step and Fourier. (And in `none` the best
+# step is ahead of the unseen pairs, in our network it was not.)
 #
 # ## 9. Where this is weak: the ruler
 #

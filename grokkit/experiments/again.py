@@ -27,7 +27,7 @@ FRESH = tuple(range(5, 10))
 QUICK, SLOW = ("M", "A^v"), ("none", "A*")
 """Placements that had their mirror images at once on seeds 0 to 4, and two that had not."""
 
-ORDER = ("effective rank", "KL", "entropy", "relative MED", "alpha")
+ORDER = ("effective rank", "KL", "entropy", "best step", "alpha")
 """In which order seeds 0 to 4 of three-accounts put the signals of the accounts."""
 
 

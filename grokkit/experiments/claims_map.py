@@ -131,7 +131,7 @@ LINES: tuple[MapLine, ...] = (
         "The prior helps by what it says: noise as large takes twice as long.",
         "controls/content",
         OURS,
-        "noise takes twice as long, or longer, in {0.count} of {0.of} seeds",
+        "the prior takes {0} of the epochs that noise takes; half or less was claimed",
     ),
     MapLine(
         7,
@@ -206,7 +206,7 @@ LINES: tuple[MapLine, ...] = (
         "three-accounts/structure-first",
         OURS,
         "KL is half-way at {0} x the epoch of effective rank, {1} x that of alpha, {2} x that of "
-        "relative MED",
+        "the best step",
     ),
 )
 """The lines, in the order of the lessons; what was measured is filled in by :func:`claims_map`."""

@@ -48,7 +48,7 @@ SIGNALS: Mapping[str, Signal] = MappingProxyType(
         "entropy": Signal("features", "map_entropy"),
         "effective rank": Signal("features", "effective_rank", {"feature_set": "train"}),
         "alpha": Signal("features", "alpha", {"feature_set": "train"}),
-        "relative MED": Signal("uniformity", "best_med", {"order": "natural"}),
+        "best step": Signal("uniformity", "best_med", {"order": "natural"}),
         "Fourier": Signal("witness", "fourier_concentration"),
         "norm": Signal("witness", "mlp_norm"),
         "unseen pairs": Signal("grokking", "unmirrored_accuracy"),
@@ -56,10 +56,10 @@ SIGNALS: Mapping[str, Signal] = MappingProxyType(
 )
 """The signals by a short name; the last is what all of them are held against."""
 
-FALLING = ("KL", "effective rank", "alpha", "relative MED")
+FALLING = ("KL", "effective rank", "alpha", "best step")
 """One or two of each account, of which its paper says which way they go: down."""
 
-RANKED = ("KL", "entropy", "effective rank", "alpha", "relative MED")
+RANKED = ("KL", "entropy", "effective rank", "alpha", "best step")
 """The signals of the three accounts."""
 
 

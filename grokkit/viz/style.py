@@ -150,7 +150,7 @@ SIGNAL_LOOKS: Mapping[str, Mapping[str, Any]] = {
     "entropy": {"color": "#2E8FC4", "marker": "v", "linestyle": (0, (1, 1))},
     "effective rank": {"color": "#2E8FC4", "marker": "s"},
     "alpha": {"color": "#2E8FC4", "marker": "D", "linestyle": (0, (5, 2))},
-    "relative MED": {"color": "#7F4F24", "marker": "P"},
+    "best step": {"color": "#7F4F24", "marker": "P"},
     "Fourier": {"color": "#C8669A", "marker": "X"},
     "norm": {"color": LOOKS["norm"].color, "marker": "d", "linestyle": (0, (6, 1.5, 1, 1.5))},
     "unseen pairs": {"color": LOOKS["test"].color, "marker": "o", "linewidth": 2.4},

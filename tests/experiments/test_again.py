@@ -87,7 +87,7 @@ IN_ORDER = {
     "effective rank": 1000,
     "KL": 1500,
     "entropy": 2000,
-    "relative MED": 3000,
+    "best step": 3000,
     "alpha": 4000,
 }
 

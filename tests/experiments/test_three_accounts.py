@@ -69,11 +69,11 @@ def test_seeds_that_order_the_signals_in_their_own_ways_have_no_order():
     assert parts(staged(), "one-order") == [True, True]
 
 
-@pytest.mark.parametrize("name", ["KL", "effective rank", "alpha", "relative MED"])
+@pytest.mark.parametrize("name", ["KL", "effective rank", "alpha", "best step"])
 def test_a_signal_that_moves_without_decay_or_after_the_grok_is_told(name: str):
     moving = staged(far={NO_DECAY: {name: 0.7}})
     # MED that falls so far is below its null, too, which is a part of its own.
-    assert parts(moving, "no-decay").count(False) == (2 if name == "relative MED" else 1)
+    assert parts(moving, "no-decay").count(False) == (2 if name == "best step" else 1)
     after = staged({BASE: {name: 6000}})
     assert parts(after, "each-leads").count(False) == 1
 
