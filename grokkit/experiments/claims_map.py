@@ -128,7 +128,7 @@ LINES: tuple[MapLine, ...] = (
     ),
     MapLine(
         6,
-        "The prior helps by what it says: noise as large takes twice as long.",
+        "Noise as large as the prior takes twice as long.",
         "controls/content",
         OURS,
         "the prior takes {0} of the epochs that noise takes; half or less was claimed",
@@ -154,14 +154,14 @@ LINES: tuple[MapLine, ...] = (
         "A prior that only asks for sharp attention shortens the way to 95 %.",
         "priors/undirected",
         PAPER,
-        "entropy: {1} x the epochs without a prior; sparsity: {3} x",
+        "entropy: {1} x the epochs without a prior; sparsity: {3} x the epochs",
     ),
     MapLine(
         8,
         "Every optimizer generalises in the end.",
         "assumptions/groks",
         PAPER,
-        "AdamW {0.count}/{0.of}, Muon {2.count}/{2.of}, Lion {3.count}/{3.of}, "
+        "95 % and held: AdamW {0.count}/{0.of}, Muon {2.count}/{2.of}, Lion {3.count}/{3.of}, "
         "SGD {4.count}/{4.of}",
     ),
     MapLine(

@@ -166,10 +166,10 @@ class MeanOperator(Rival):
 class GaussianOperator(Rival):
     """A mean with independent places (rank 0), or with 1..64 factors and one nugget.
 
-    The likelihood alone would train all of them, but it can starve the mean: its gradient in m is
-    C^-1 (m - u_T), which is small in all directions that the covariance already explains (Seitzer
-    et al., arXiv 2203.09168). So the mean has the squared error, and the covariance the likelihood
-    of what this mean leaves.
+    The likelihood alone could train all of them, but then the mean may stay unlearned: the gradient
+    in m is C^-1 (m - u_T), and in the directions that the covariance already explains it is small
+    beside that in all others (Seitzer et al., arXiv 2203.09168). So the mean has the squared error,
+    and the covariance the likelihood of what this mean leaves.
     """
 
     def __init__(self, width: int, waves: int, rank: int, stream: Generator) -> None:
