@@ -87,9 +87,9 @@ print(f"... and {len(history.data_vars) - 4} more: history.data_vars")
 # the epochs". It is written down before its runs. The runs are then repeated with several **seeds** (a seed fixes
 # all random choices of a run).
 #
-# The result is written like this: *0.53 [0.36 to 0.69]*. The median of the seeds is 0.53: about half of the
-# epochs. The numbers in brackets are an interval for it. On average, of 100 such intervals 95 or more hold the true
-# median. (With five seeds the interval goes from the least to the greatest; then it is about 94.)
+# The result is written like this: *0.53 [0.36 to 0.69]*. The median of the seeds is 0.53: about half of the epochs.
+# The numbers in brackets are an interval for it: about 95 of 100 such intervals hold the true median. (With five seeds
+# the interval goes from the least to the greatest.)
 #
 # The verdict compares the interval with the bound. Here the bound is two thirds, or 0.67, and 1 means "no
 # effect":

@@ -171,7 +171,7 @@ print(beside("01 grokked", my_grok_epoch, first(epochs, unseen, 0.95), "epochs")
 # %% [markdown]
 # The two curves are the puzzle of this course. **The wait** is the difference of the two numbers above: the epochs
 # from *memorising* (99 % of the training sums right) to 95 % of the unseen sums. (The lower curve does not stay at
-# the bottom and then jump. It climbs to one half and rests there: section 6 says why.)
+# the bottom and then jump. It climbs to one half and slows down there: section 6 says why.)
 #
 # `grokkit.train` does the same thing, faster. Here it trains from the same initial weights:
 

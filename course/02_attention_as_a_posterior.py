@@ -63,7 +63,7 @@ print(data.spell(data.train.tokens[300]), "  shares:", [f"{one:.2f}" for one in 
 #
 # The question comes from "=" in the last place, and is the same in *every* sequence. So the score of "17 in
 # the first place" is one number, whatever the other tokens are. Attention is a **table**: one score for each
-# token in each place. It cannot say "look at the first place *because* a 17 stands in the third".
+# token in each place. It cannot give the first place another score *because* a 17 stands in the third.
 #
 # ## 2. Why "posterior"?
 #
@@ -229,15 +229,14 @@ viz.wait_parts(
 
 # %% tags=["hide-output"]
 def search_share(arm):
-    """The search as a share of the epochs to 95 %, median over the seeds."""
-    return sorted((found(arm)(row).values / row.grokked(arm, 0.95).values).tolist())[2]
+    """The search as a share of the epochs to 95 %: the green part of the bar."""
+    return float(found(arm)(row).median / row.grokked(arm, 0.95).median)
 
 
 print("The result:")
 for kind, guess in (("alphabet", my_search_alphabet), ("constant", my_search_constant)):
     print(beside(f"02 share of the search, {kind}", guess, round(search_share(kind), 2)))
     print(f"    memorised at {row.memorised(kind).median:,.0f}")
-print("(medians of the five seeds' own shares; the bars show medians of epochs)")
 
 # %% [markdown]
 # Look at the first bar. With constant distractors attention is right about as soon as the sums are memorised. The wait
@@ -258,8 +257,8 @@ widgets.LiveTraining()
 #
 # - **We know:** the epochs to 95 % have two parts, searching and learning to add. The search differs with the
 #   distractors. With random ones it does not end: a trap, in five of five seeds.
-# - **We doubt:** a simple rule: the more can be learned by heart from the distractors, the longer the
-#   search. A fourth kind of distractors (in the evidence) breaks it.
+# - **We doubt:** that a simple rule says how long the search is. "The more can be learned by heart from the
+#   distractors, the longer" is broken by a fourth kind of distractors (in the evidence).
 # - **It would change our minds:** a network in the trap that gets out without being told where to look, after
 #   more epochs or with more decay.
 #

@@ -130,10 +130,10 @@ widgets.RunScrubber()
 # The paper does not ask this question. The MLP learns from the same errors. **Is attention the only part that
 # starves?**
 #
-# To compare the two, we now take the gradient of their *weights*: of $W_Q$ and $W_K$ for attention, of the two
-# matrices for the MLP. How far does the length of each fall? We
-# measure it in twenty new networks: the largest value before memorising, divided by the smallest between memorising and
-# 95 %.
+# To compare the two we need another gradient than that of section 2. There it was the largest gradient of a *score*.
+# Now it is the length of the gradient of the *weights*: of $W_Q$ and $W_K$ for attention, of the two matrices for the
+# MLP. (It goes up and down more.) How far does each fall? We measure it in twenty new networks: the largest value
+# before memorising, divided by the smallest between memorising and 95 %.
 #
 # *How far does attention's gradient fall, divided by how far the MLP's falls? (1: just as far.)*
 
@@ -158,9 +158,9 @@ beside(
 )
 
 # %% [markdown]
-# **The MLP starves, too.** Attention's gradient falls further (in the median of the seeds' own ratios), but both fall
-# far. (Attention's goes up and down, and this measure takes its lowest dip. By another measure, in the evidence, it is
-# the MLP's that falls further.) So starvation by itself does not explain why attention is late.
+# **The MLP starves, too.** Both gradients fall far. (Which falls further depends on the measure: this one takes the
+# lowest dip of a curve that goes up and down. By another one, in the evidence, it is the MLP's.) So starvation by
+# itself does not explain why attention is late.
 #
 # ## 4. A small gradient is not a small step
 #
@@ -214,10 +214,11 @@ viz.lines(
 )
 
 # %% [markdown]
-# Our claim was wrong: in the median the steps fall 16-fold. But look at the black curve: it falls *before* the sums
-# are memorised, left of the vertical line. After that they stay about as large as they then were. The MLP's gradient
-# falls steadily; attention's goes up and down, and falls in the end. So "the gradient is tiny, and therefore attention
-# cannot move" is wrong, too. Attention goes on moving, as it does in the widget.
+# Our claim was wrong: in the median the steps fall 16-fold. But look at the black curve: its large values are those of
+# the first epochs. It falls *before* the sums are memorised, left of the vertical line. After that they stay about as
+# large as they then were. The MLP's gradient falls steadily; attention's goes up and down, and falls in the end. So
+# with decay "the gradient is tiny, and therefore attention cannot move" is wrong, too. Attention goes on moving, as it
+# does in the widget.
 #
 # These steps were measured with weight decay. Without it even AdamW's steps nearly vanish, as lesson 05 shows. So the
 # next question is what decay does.
@@ -226,8 +227,8 @@ viz.lines(
 #
 # - **We know:** after memorising, the gradient of the scores falls about in proportion to the loss (five seeds).
 #   The MLP starves, too (twenty fresh seeds).
-# - **We doubt:** "the gradient is tiny, so attention cannot move". With decay, AdamW's steps shrink far less than
-#   the gradient.
+# - **We doubt:** that a tiny gradient is what makes attention late. With decay, AdamW's steps shrink far less than
+#   the gradient, and attention goes on moving.
 # - **It would change our minds:** a network in which attention starves and the MLP does not.
 #
 # **The map so far:** what is said, what was measured, and the [verdict](00_index.ipynb). (The line on *Figure 1*

@@ -148,8 +148,7 @@ did = "falls" if ratio < 0.5 else "stays" if ratio < 2 else "rises"
 print(beside("05 training loss, decay switched off", my_loss, did))
 
 # %% [markdown]
-# With decay the network goes on to grok. Without decay it hardly improves after the switch. Why? Look at the
-# training loss of the same two runs:
+# Why do the two runs differ? Look at the training loss of both:
 
 # %% tags=["hide-output", "nbval-ignore-output"]
 print("The result:")
@@ -188,7 +187,7 @@ for words, one in (("1 → 0", off), ("0 → 1", on)):
 # 4. So the network **goes on learning**. A weight that serves many sums is put back by the errors of many sums. A
 #    weight that serves one sum, learned by heart, is put back by one. Slowly, the first kind replaces the second.
 #
-# The table shows the first two steps, and the larger steps of the third.
+# The table shows the second step, the larger steps of the third, and the first one where the network knows by heart.
 #
 # - *Switched off* (upper half): the norm grows. The loss, the gradient and the step fall, and the least mass stays as
 #   it was.
@@ -280,9 +279,13 @@ figure
 # $$t \approx \frac{2}{\lambda} \log \frac{\|\theta_{\text{mem}}\|}{r_{\max}}. \qquad (5)$$
 #
 # Here $\|\theta_{\text{mem}}\|$ is the norm of the weights at memorising, and $r_{\max}$ the norm at which the network
-# can generalise (we take the MLP's for both). Nobody knows $r_{\max}$ beforehand. So we help: we take the norm where
-# each of five recorded runs enters phase 4 (lesson 04: half of the unmirrored sums are right). In this section the
-# wait ends there, too. (These runs have a smaller learning rate than those of section 1, so they wait longer.)
+# can generalise. Nobody knows $r_{\max}$ beforehand. So we help, in five recorded runs:
+#
+# - both norms are those of the MLP;
+# - $r_{\max}$ is the norm where the run enters phase 4 (lesson 04: half of the unmirrored sums are right), and in
+#   this section the wait ends there, too.
+#
+# (These runs have a smaller learning rate than those of section 1, so they wait longer.)
 #
 # *What share of this wait does (5) account for? (1: all of it. 2: twice too much.)*
 
@@ -306,23 +309,23 @@ beside("05 share of the wait that (5) accounts for", my_share_by_equation_5, rou
 #
 # ## Case file
 #
-# - **We know:** the wait goes about as 1 / (learning rate × decay). With more decay both parts of the epochs to 95 %
-#   are shorter. Without decay none of five networks groks (lesson 01); one live run hardly improves when its decay is
-#   switched off.
-# - **We doubt:** the exact power, which is undecided; and equation (5), which misses the wait by a factor of
+# - **We know:** the larger learning rate × decay, the shorter the wait, roughly in proportion. With more decay both
+#   parts of the epochs to 95 % are shorter. Without decay none of five networks groks (lesson 01); one live run
+#   hardly improves when its decay is switched off.
+# - **We doubt:** that the power is exactly −1 (undecided); and equation (5), which misses the wait by a factor of
 #   twenty or more in each of five seeds.
 # - **It would change our minds:** a network that groks without decay, while its loss goes to 0.
 #
 # **The map so far:** what is said, what was measured, and the [verdict](00_index.ipynb). (Last line: take the search,
 # and add what a network with *frozen* attention needs. Does the sum give the epochs that were measured? About so, on
-# ten seeds that were trained for this question. That its number is that of section 3 is chance.)
+# ten seeds that were trained for this question. Section 3 has the same number for something else; that is chance.)
 
 # %%
 viz.claims_map(upto=5)
 
 # %% [markdown]
 # **More:** [the evidence](evidence/05_the_wait.ipynb) (the balance at every step, Muon and Lion, the loss before
-# the turn; and three accounts from other networks, of which the initial norm and the kernel's turn fail here) ·
+# the turn; and three accounts from other networks, of which two fail here) ·
 # [exercises](../exercises/05_the_wait.ipynb)
 #
 # **Next:** [06 · KL acceleration](06_kl_acceleration.ipynb). Can we spare the network the search, and tell it

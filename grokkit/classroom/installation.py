@@ -34,5 +34,5 @@ def check_installation() -> None:
     train(spec, progress=False)
     rate = spec.epochs / (time.perf_counter() - started)
     whole = presets["live"].epochs / rate
-    print(f"{rate:.0f} epochs a second: the live run of lesson 01 takes {whole:.0f} s here")
+    print(f"{rate:.0f} epochs a second: the widget of lesson 01 trains for {whole:.0f} s here")
     print("All is well.")

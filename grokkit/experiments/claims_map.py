@@ -12,6 +12,7 @@ from functools import cache
 
 from grokkit.errors import check_int
 from grokkit.experiments.claims import Part, Result
+from grokkit.experiments.estimates import in_digits
 
 FILE = "map.json"
 """The file of the numbers and verdicts, beside the recordings."""
@@ -131,7 +132,8 @@ LINES: tuple[MapLine, ...] = (
         "Noise as large as the prior takes twice as long.",
         "controls/content",
         OURS,
-        "the prior takes {0} of the epochs that noise takes; half or less was claimed",
+        "the prior takes {0.most} of noise's epochs or less in the median, with an interval up to "
+        "{0.end}; half was claimed",
     ),
     MapLine(
         7,
@@ -267,3 +269,13 @@ class _Told:
     def __str__(self) -> str:
         """Its effect with the interval."""
         return str(self._part.effect)
+
+    @property
+    def most(self) -> str:
+        """The greatest that the median of its effect can be."""
+        return in_digits(self._part.effect.median[1])
+
+    @property
+    def end(self) -> str:
+        """Where the interval of its effect ends."""
+        return in_digits(self._part.effect.high)
