@@ -122,7 +122,7 @@ beside(f"08 the prior helps, {name}", my_bet, "undecided" if undecided else in_t
 # in each world, most of them trained for longer. There are two worlds more: addition with four heads, and a sum of
 # three numbers.
 #
-# Each dot is a network, at its epoch of 95 %; the seeds stand in the same order above and below. A triangle is a
+# Each dot is a network, at its epoch of 95 %; thin lines join the two networks of a seed. A triangle is a
 # network that had not come there when training stopped. In each row compare green (below) with orange (above).
 
 # %% tags=["hide-input"]
@@ -155,13 +155,16 @@ with viz.style():
                 beyond = (times.last[~came].max(), place + up)
                 words_beside = {"textcoords": "offset points", "va": "center", "size": 9}
                 ax.annotate(f"{(~came).sum()} ▷", beyond, (8, 0), color=color, **words_beside)
+        ends = [np.where(np.isfinite(t.values), t.values, t.last) for t in (before, after)]
+        levels = [place + up + np.linspace(-0.11, 0.11, 5) for up in (-0.18, 0.18)]
+        ax.plot(ends, levels, color="#BBBBBB", linewidth=0.8, zorder=1)
         outcomes = after.sooner(before, 0.8)
         count, silent = outcomes.count(True), outcomes.count(None)
         ax.axhline(place + 0.5, color="#DDDDDD", linewidth=0.8, zorder=0)
         silence = f", {silent} silent" if silent else ""
         ax.text(1.01, place, f"{count} of 5{silence}", va="center", **beside_axis)
         says.append(f"{words}: no prior {before}, told {after}, 0.8 or less in {count} of 5 seeds")
-    ax.text(1.01, -0.75, "0.8 or less", style="italic", **beside_axis)
+    ax.text(1.01, -0.75, "seeds that it helps", style="italic", **beside_axis)
     ax.set(xscale="log", xlabel="epoch of 95 % of the unseen (log scale)", ylim=(7.5, -0.5))
     ax.set_yticks(range(8), compared)
     ax.set_xticks([100, 300, 1000, 3000], ["100", "300", "1,000", "3,000"])
@@ -179,9 +182,9 @@ figure
 #
 # A seed is *silent* if both of its runs ended before 95 %: nobody knows which would have been first. For the
 # permutations three seeds say yes and two are silent. These could make it five, so we call it undecided. For the sum
-# of three, two seeds say yes and one is silent: at most three. (In its other two seeds only the network *without* the
-# prior came to 95 %.) Under Muon the search is short, so there is little to gain (lesson 06). For the product and the
-# sum of three we do not know the reason.
+# of three, two seeds say yes and one is silent: at most three. (In its other two seeds the network without the prior
+# came to 95 %, and the one with it did not in its epochs.) Under Muon the search is short, so there is little to gain
+# (lesson 06). For the product and the sum of three we do not know the reason.
 #
 # ## 2. Longer sequences
 #
@@ -230,9 +233,15 @@ print("The result:")
 beside("08 right at 24 tokens, random numbers", my_share_at_24_tokens, round(right[-1], 2))
 
 # %% [markdown]
-# With letters nothing is lost, as the paper says. With random numbers most is. Why? In lesson 02 the vector of a token
-# was a sum: what the token is, $E_{x_j}$, plus the place $j$ where it stands, $P_j$. The question, $q = W_Q e_{=}$, is
-# always the same, at every length. So the score $\ell_j$ is a sum of two parts, too:
+# <details><summary><b>What the curves show</b> (open after your guess)</summary>
+#
+# With letters nothing is lost, as the paper says. With random numbers most is.
+#
+# </details>
+#
+# Why do the two differ? In lesson 02 the vector of a token was a sum: what the token is, $E_{x_j}$, plus the place $j$
+# where it stands, $P_j$. The question, $q = W_Q e_{=}$, is the same at every length ("=" always has the vector of the
+# last place). So the score $\ell_j$ is a sum of two parts, too:
 #
 # $$\ell_j = \underbrace{\frac{q \cdot W_K E_{x_j}}{\sqrt d}}_{\text{token}}
 #         + \underbrace{\frac{q \cdot W_K P_j}{\sqrt d}}_{\text{place}} .$$
@@ -265,11 +274,12 @@ for kind in looks:
 
 # %% [markdown]
 # Look at the last column. In training nothing ever stood in the new places. They got no gradient, and weight decay
-# brought their part to 0. (Of all new places we print the one farthest from 0.) So a distractor in a new place is not
+# brought their part to 0. (0.0 is the largest of them, so all are about 0.) So a distractor in a new place is not
 # turned away by its place. A letter is still turned away by its token, whose part is low. A random number is not: as a
-# token it is like the two numbers that matter, and so it takes a share of their attention. Its score is 0, so it
-# weighs $e^0 = 1$; each of the two numbers weighs $e^{1.1} \approx 3$. With 18 distractors in new places the two
-# numbers together get 6 of 6 + 18, a quarter of the attention. The MLP never met such mixtures in training.
+# token it is like the two numbers that matter, and so it takes a share of their attention. At 24 tokens 24 − 6 = 18
+# places are new. A random number there has the score 0 and weighs $e^0 = 1$; each of the two numbers that matter
+# weighs $e^{1.1} \approx 3$; the old distractors weigh next to nothing. So the two together get 6 of 6 + 18, a quarter
+# of the attention. The MLP never met such mixtures in training.
 #
 # Then does the prior help at 24 tokens at all? Here are five recorded seeds (trained for longer than the live ones):
 
@@ -283,7 +293,7 @@ for words, arm in (("letters", "longer"), ("random numbers", "longer, random")):
     )
     print(f"{words:34}{plain:10.2f}{prior:20.2f}")
 claim = next(one for one in experiments.claims("routing") if one.claim.id == "routing/longer")
-print(f"claimed: a gain of 0.05 with letters and with random numbers -> {claim.verdict}")
+print(f"claimed: a gain of 0.05 with letters and with random numbers -> {claim.label}")
 
 # %% [markdown]
 # With letters there was no gain of 0.05 to be had: nearly all sums are right without the prior. (Guessing gives 0.02.)
@@ -339,11 +349,14 @@ beside("08 of ten with a sharp prior", my_count_of_ten, ten)
 # %% [markdown]
 # (The teacher is a trained network, as in lesson 07.)
 #
-# Look at the last two rows. Their mean mass is 1.00: nearly all attention is on the two numbers. But their least mass
-# is 0.00: in some sum, one of the two numbers gets next to nothing. (Both are medians. The last line shows two
-# networks of the ten whose mean mass is lower, and the picture below four whose least mass is a little larger.) One
-# large share is sharper than two halves, but a sum needs both of its numbers. Here is each network, but for the
-# teacher's five:
+# <details><summary><b>What the last two rows show</b> (open after your guess)</summary>
+#
+# Their mean mass is 1.00: nearly all attention is on the two numbers. But their least mass is 0.00: in some sum, one of
+# the two numbers gets next to nothing. One large share is sharper than two halves, but a sum needs both of its numbers.
+#
+# </details>
+#
+# Here is each network, but for the teacher's five:
 
 # %% tags=["hide-input"]
 drawn = {
@@ -374,9 +387,10 @@ viz.lines(
 
 # %% [markdown]
 # Squares and circles stand on the right and at the top. The ten networks with a sharp prior stand on the left, and
-# only one of them has 95 % right at the end. (In the table two came to 95 %. One of them fell back later.) Eight of
-# the ten have about two thirds of their sums right, or more. How? The least mass is that of the *worst* sum; in other
-# sums both numbers can have their share.
+# only one of them has 95 % right at the end. (In the table two came to 95 %; one of them fell back later. The table
+# has medians: two of the ten have a mean mass below 0.9, and four a least mass of 0.04 to 0.14.) Eight of the ten have
+# about two thirds of their sums right, or more. How? The least mass is that of the *worst* sum; in other sums both
+# numbers can have their share.
 #
 # **Sharp is not right.** As in [lesson 03](03_the_decoupling_theorem.ipynb), each informative token must keep some
 # attention, and the mean does not show whether it does.
@@ -384,7 +398,7 @@ viz.lines(
 # ## Case file
 #
 # - **We know:** (1) The prior helps in four of eight other worlds. In three others too few seeds say so (product 3 of
-#   5, sum of three 2, Muon 0; in two of the sum of three it did harm); permutations are undecided. (2) At 24 tokens
+#   5, sum of three 2, Muon 0; in two of the sum of three it took longer); permutations are undecided. (2) At 24 tokens
 #   it does not bring the gain that we asked for. (3) A prior that only makes attention sharp does harm, at this
 #   strength: two of ten networks come to 95 %. Without any prior five of five do.
 # - **We doubt:** that the prior needs the true oracle. The attention of a trained network, which found the numbers by

@@ -260,7 +260,9 @@ beside("09 unseen sums right without the clock", my_share_without_the_clock, rou
 # <details><summary><b>What the ablation shows</b> (open after your guess)</summary>
 #
 # Without its key frequencies the network loses most of its answers, of the unseen sums and of those that it was
-# trained on. Without all the others together it keeps nearly all of them. **So the network adds with its clock.**
+# trained on. Without all the others together it keeps nearly all of them. **So the network adds with its clock.** (The
+# keys hold more of the embedding's power than any control removes: see the last lines. A control that removes as much
+# is missing.)
 #
 # </details>
 #

@@ -154,8 +154,9 @@ viz.lines(
 #
 # ## 4. The claim, before the runs
 #
-# **The next cells are yours to change.** As they stand they hold an example, so that the lesson runs: with 5
-# distractors the network takes longer than with 2, because there is more to search.
+# **The next cells are yours to change**: the two settings of the arms, the sentence of the claim, and its factor 0.8.
+# Leave the rest. As they stand they hold an example, so that the lesson runs: with 5 distractors the network takes
+# longer than with 2, because there is more to search.
 #
 # First the two *arms*: settings that differ in what their name says and in nothing else.
 

@@ -130,7 +130,7 @@ beside("11 order of four placements", my_order, tuple(order))
 #
 # ## 3. Attention taken apart
 #
-# A* is two changes at once: A^v and A^qk. Move the slider to see each alone.
+# A* is two changes at once: A^v and A^qk. Move the slider to see each alone (second and third position).
 #
 # - *The block* shows what reads through a norm ("stream" means $x$ or $y$).
 # - *What it answers*: the coloured lines are the placement, the grey ones the five networks without a norm. When do the
@@ -240,7 +240,7 @@ viz.claims_map(upto=11)
 #   half; with one before the scores alone no network comes there in 10,000 epochs. A small readout does not help by
 #   itself.
 # - **We do not know:** why. With A^v the MLP reads $y$ without a norm, so the network could memorise by length. By
-#   the authors' account it should be slow, and it is quick (the evidence).
+#   the authors' account it should be slow, and it is quick (evidence 11).
 # - **It would change our minds:** another order under another optimizer, such as Muon (lesson 05).
 #
 # **A common misconception.** "This setting groks sooner." Sooner than what, and what else was changed? Ask first

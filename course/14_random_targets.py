@@ -187,7 +187,7 @@ print(f"best sigma {sigmas[losses.mean(dim=1).argmin()]:.2f}; "
 #
 # The squared error trains the mean, as in section 2. Minus the log-likelihood trains the factors and the nugget, with
 # the mean held fixed ([exercise 14.2](../exercises/14_random_targets.ipynb) writes it for whole fields). The nugget
-# takes steps three times as large as the weights do, so that it has time to fall.
+# takes steps three times as large as the weights do; section 7 shows what its speed can do.
 #
 # At x = 0.5 the true ends have two peaks, one for each valley. Here is the law of the trained MNO:
 
@@ -269,7 +269,8 @@ print(f"nugget d: 1.00 when training begins, {law.variance[0, 0]:.2f} when it en
 # %% [markdown]
 # The mean is nearly flat, and near the ridge. With the factors there is a spread, and neighbours still go together.
 # The nugget adds what eight patterns leave out. It is still too large: with it neighbours differ more than in the true
-# ends. All in all about three quarters of the spread is there at this beginning.
+# ends. At this beginning the law is too narrow all the same: 0.72 of the spread where the true ends have 0.93. (That
+# most of the ten draws lie low is chance.)
 #
 # ## 5. How good is a law?
 #
@@ -302,7 +303,8 @@ print(f"spread of the ends: from the ridge {spreads[0]:.2f}, from a valley {spre
 
 # %% [markdown]
 # "The truth, drawn again" is about the best possible. The MNO comes nearer to it than the squared error, whose single
-# answer covers nothing. Over the eight beginnings its law is slightly too wide.
+# answer covers nothing. At the ridge its law was too narrow; over all eight beginnings it is slightly too wide (0.92
+# against 0.89).
 #
 # ## 6. Is it the MNO?
 #
@@ -366,8 +368,8 @@ for name in ("heat", "burgers", "phi4", "rough"):
 #   both, is undecided.
 #
 # **On all four equations one covariance brings most of the gain over the single answer.** A covariance for each
-# beginning adds a little on `phi4` and `rough`. (Compare within a row: seeds have other beginnings. These are our
-# third five seeds. On the first the nugget had no time to fall; on the next it fell too early.
+# beginning adds a little on `phi4` and `rough`. (Compare within a row: seeds have other beginnings. We chose how the
+# MNO is trained after ten earlier seeds: on five the nugget had no time to fall, on five it fell too early.
 # [RESULTS](../RESULTS.md#operators) has all scores. The paper's own systems are not in it.)
 #
 # ## 7. The twist: why the mean has a loss of its own
@@ -386,20 +388,21 @@ for words, law in both.items():
           f"the nugget ends at {law.variance[0, 0]:.4f}")  # fmt: skip
 covariance = law.factor.mT @ law.factor + torch.diag_embed(law.variance)
 pull = torch.linalg.solve(covariance, error[..., None])[..., 0] * law.variance
+left = pull.norm() / error.norm()
 print(
-    f"the pull on this error is {pull.norm() / error.norm():.1%} of that where no factor covers it"
+    f"this loss pulls on that error with {left:.1%} of the force that it would have without factors"
 )
 
 # %% [markdown]
-# The gradient of this loss in $m$ is $C^{-1}(m - u)$: the error over the variance *in its direction*. Where no factor
-# covers a direction, this variance is the nugget, which is small, so the pull is large. In the directions of the
-# factors the variance is far larger, and the pull smaller. The third line compares the two for the error of this mean.
+# The gradient of this loss in $m$ is $C^{-1}(m - u)$: the error over the variance *in its direction*. Where the
+# factors give a direction the variance 0.5, an error of 1 is pulled back with 1 / 0.5 = 2. Where no factor covers it,
+# the variance is the nugget, 0.0015, and the pull is 1 / 0.0015 = 667.
 #
-# The nugget is small before the mean is learned, and the factors count the errors of the mean as spread. Adam divides
-# a gradient by its recent size, and this is set by the large pulls. So the small pull that would correct the mean
-# hardly moves the weights. **What the law counts as spread, its mean no longer learns.** (That is our reading: the
-# runs show the error, and not its cause. Compare [lesson 04](04_gradient_starvation.ipynb), where memorising takes the
-# gradient from attention.)
+# So if the nugget is small before the mean is learned, the factors count the errors of the mean as spread. Adam
+# divides a gradient by its recent size, which the large pulls set. Beside them the small pull hardly moves the
+# weights. (The third line: on the error of this mean the pull is 0.3 % of what it would be without factors.) **What
+# the law counts as spread, its mean no longer learns.** (That is our reading: the runs show the error, and not its
+# cause. Compare [lesson 04](04_gradient_starvation.ipynb), where memorising takes the gradient from attention.)
 
 # %%
 claim = next(c for c in experiments.claims("operators") if c.claim.id == "operators/early-nugget")
@@ -410,8 +413,8 @@ for words, part in zip(
 print("claimed: 3 times or more, and 2 times or more ->", claim.label)
 
 # %% [markdown]
-# In five recorded seeds the error is large, too, and it is the speed of the nugget that makes it so: the slower nugget
-# is trained by the likelihood alone as well.
+# In five recorded seeds the error is large, too. In the second line both have the likelihood alone, and only the
+# nugget's speed differs.
 #
 # ## Case file
 #

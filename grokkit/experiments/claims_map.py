@@ -156,7 +156,7 @@ LINES: tuple[MapLine, ...] = (
         "A prior that only asks for sharp attention shortens the way to 95 %.",
         "priors/undirected",
         PAPER,
-        "entropy: {1} x the epochs without a prior; sparsity: {3} x the epochs",
+        "entropy: {1.start} x the epochs without a prior, or more; sparsity: {3.start} x, or more",
     ),
     MapLine(
         8,
@@ -274,6 +274,11 @@ class _Told:
     def most(self) -> str:
         """The greatest that the median of its effect can be."""
         return in_digits(self._part.effect.median[1])
+
+    @property
+    def start(self) -> str:
+        """Where the interval of its effect begins, with a digit more."""
+        return in_digits(self._part.effect.low, ".3g")
 
     @property
     def end(self) -> str:
