@@ -346,7 +346,7 @@ for name in kinds:
     print(f"{name:15}" + "".join(f"{cell:>{w}}" for cell, w in zip(cells, widths, strict=True)))
 
 # %% [markdown]
-# The effective rank fails: in the trap it ends near its value in the network that groks. Fourier and alpha are not
+# The effective rank fails: in the trap it changes about as much as in the network that groks. Fourier and alpha are not
 # early, and a cause cannot come late. The others come through: KL (judged by where it ends), entropy, the best step
 # and the norm.
 #
