@@ -141,16 +141,18 @@ figure
 #
 # ## 2. What the theorem says
 #
-# The paper has a theorem (4.3). It says: under two conditions the network answers every sum. The conditions are
+# The paper has a theorem (4.3). It says: a network answers every sum exactly when two conditions hold. They are
 #
 # - $B_\gamma$: in each sequence each informative token gets at least the share $\gamma$ (gamma) of attention;
-# - $N$: the norm of the MLP (the root of the sum of its squared weights) is neither too small nor too large.
+# - $N$: the norm of the MLP (the root of the sum of its squared weights) is neither too small nor too large. (An MLP
+#   with large weights can make much of a small distance, so the distance alone does not decide.)
 #
 # The first is about attention alone, and the second about the MLP alone. Hence the name: the two are *decoupled*.
 #
-# Only one direction is proved: *some* attention is needed, as in section 1. (The proof needs it in one of the two
-# sequences. $B_\gamma$ asks for it in every one.) The other direction, that the two conditions are *enough*, the paper
-# puts in as an assumption. Nor does it say how large $\gamma$ is; the 0.15 of the widget is an example.
+# Only one direction is proved: without *some* attention no network can answer, as in section 1. (The proof asks for a
+# large share in at least one of two sequences. $B_\gamma$ asks for it in every one.) The other direction, that the two
+# conditions are *enough*, the paper puts in as an assumption. Nor does it say how large $\gamma$ is; the 0.15 of the
+# widget is an example.
 #
 # $B_\gamma$ does not ask for much attention in the mean. It asks that **no informative token gets too little**.
 # Lesson 02 has a measure for this: the **least mass**.
@@ -251,7 +253,7 @@ figure
 #
 # Now compare them with the strong pull. By mass and by KL, green and purple marks mix. By the least mass, every purple
 # mark lies to the left of every green one (one of them barely: 0.091 against 0.092). Our claim, written before these
-# runs, was weaker. It stands below the numbers:
+# runs, was weaker. The next cell prints it last:
 
 # %%
 grokked = np.concatenate([measured[name, "least mass"][groks[name]] for name in arms])
@@ -293,7 +295,7 @@ print(f"come to 95 % of all unseen sums: {came} of {len(right)}")
 # %% [markdown]
 # Each network answers most of these sums. So a network can add without looking more at the numbers than elsewhere. But
 # two of five do not come to 95 % of all unseen sums in these runs. So 0.2 is more than the nine had, and still not
-# always enough.
+# always enough in 6,000 epochs. (The norm of their MLP was not held.)
 #
 # What of $N$, the second condition? Here is the norm of the MLP at 95 %, under AdamW and two other
 # optimizers:

@@ -6,8 +6,8 @@
 # left from which it could learn where to look. The paper says that this is why the network waits: **attention
 # starves**.
 #
-# **Is attention late because its gradient is tiny?** You measure three things after memorising: the gradient of
-# attention, the gradient of the MLP, and the step that attention then takes.
+# **Is attention late because its gradient is tiny?** You measure three things before and after memorising: the
+# gradient of attention, the gradient of the MLP, and the step that attention then takes.
 #
 # *You need:* [lesson 02](02_attention_as_a_posterior.ipynb); the chain rule. *Time:* half an hour.
 
@@ -102,16 +102,17 @@ beside(
 # of the loss: 1 means in proportion (a hundredth of the loss, a hundredth of the gradient), and 0.5 means with the
 # square root (a tenth). Here it is for five recorded networks, with weight decay:
 
-# %%
+# %% tags=["nbval-ignore-output"]
 row = experiments.row("starvation-bound").evidence(experiments.recorded("starvation-bound"))
+print(f"live:   power {np.polyfit(np.log(loss), np.log(gradient), 1)[0]:.2f}")
 for seed, one in enumerate(row.runs("baseline")):
     after = one.isel(epoch=(one.train_accuracy >= 0.99).values)
     power = np.polyfit(np.log(after.train_loss), np.log(after.score_gradient_max), 1)[0]
     print(f"seed {seed}: power {power:.2f}")
 
 # %% [markdown]
-# **The gradient falls about in proportion to the loss**: a little less in the live run, a little more in these five. So
-# attention starves, and faster than the paper's square root says.
+# **The gradient falls about in proportion to the loss**: a little less in the live run (first line), a little more in
+# these five. So attention starves, and faster than the paper's square root says.
 #
 # *See it in a run.* Drag the epoch, from memorising on. In the right panel the gradient (purple) becomes smaller and
 # smaller. In the left panel attention moves on towards the oracle all the same. How can that be? Section 4 comes back
@@ -127,13 +128,13 @@ widgets.RunScrubber()
 # %% [markdown]
 # ## 3. The twist: who else starves?
 #
-# The paper does not ask this question. The MLP learns from the same errors. **Is attention the only part that
-# starves?**
+# The paper compares attention with the whole network, and not with the MLP. The MLP learns from the same errors. **Is
+# attention the only part that starves?**
 #
 # To compare the two we need another gradient than that of section 2. There it was the largest gradient of a *score*.
 # Now it is the length of the gradient of the *weights*: of $W_Q$ and $W_K$ for attention, of the two matrices for the
-# MLP. (It goes up and down more.) How far does each fall? We measure it in twenty new networks: the largest value
-# before memorising, divided by the smallest between memorising and 95 %.
+# MLP. (Attention's goes up and down more.) How far does each fall? We measure it in twenty new networks: the largest
+# value before memorising, divided by the smallest between memorising and 95 %.
 #
 # *How far does attention's gradient fall, divided by how far the MLP's falls? (1: just as far.)*
 
@@ -217,8 +218,8 @@ viz.lines(
 # Our claim was wrong: in the median the steps fall 16-fold. But look at the black curve: its large values are those of
 # the first epochs. It falls *before* the sums are memorised, left of the vertical line. After that they stay about as
 # large as they then were. The MLP's gradient falls steadily; attention's goes up and down, and falls in the end. So
-# with decay "the gradient is tiny, and therefore attention cannot move" is wrong, too. Attention goes on moving, as it
-# does in the widget.
+# with decay "the gradient is tiny, and therefore attention cannot move" is wrong. Attention goes on moving, as it does
+# in the widget.
 #
 # These steps were measured with weight decay. Without it even AdamW's steps nearly vanish, as lesson 05 shows. So the
 # next question is what decay does.

@@ -39,9 +39,9 @@ from grokkit.viz.style import SIGNAL_LOOKS, picture, titles
 # | structure | **KL** | how far attention is from the oracle (lesson 02) |
 # | features | **entropy** | how evenly attention is spread over the five tokens (a measure of the paper of lesson 11) |
 # | | **effective rank** | how many directions the features use, the vectors that the readout gets (lesson 11) |
-# | | **alpha** | it is low if a few of these directions are far stronger than the others |
+# | | **alpha** | how unequal these directions are in strength (low: a few are far stronger) |
 # | uniformity | **best step** | how near neighbours are in the embedding, at the best step (lesson 12) |
-# | not dated by an account | **Fourier** | whether the dimensions of the embedding share a few frequencies (lesson 09) |
+# | of no account | **Fourier** | whether the dimensions of the embedding share a few frequencies (lesson 09) |
 # | | **norm** | how large the weights of the MLP are (lesson 05) |
 #
 # The answer itself is an eighth signal, **unseen pairs**: the accuracy on pairs whose mirror image is unseen, too.
@@ -196,13 +196,14 @@ print(f"ahead in {np.sum(clock < dates['unseen pairs'])} of {len(runs)} seeds")
 # It is the **number of the epoch**. It is half-way when half of the time is over, and the unseen pairs come later than
 # that. So whatever grows or shrinks at a constant rate, for whatever reason, is ahead of them. **Coming before is not
 # evidence.** (A cause cannot come late, but much else comes early. Effective rank, KL and entropy are earlier even
-# than this signal, in at least four seeds; that may have another reason than the grok.) What is evidence, then?
+# than this signal, in at least four seeds (now and then by a single record); that may have another reason than the
+# grok.) What is evidence, then?
 #
 # ## 4. A network that never groks
 #
 # If a signal shows that a network generalises, it must not move in networks that do not. We have two kinds that
-# memorise and did not grok in the epochs that we ran. In one the **weight decay is 0** (lesson 05). The other sits in
-# the **trap** of lesson 02: its distractors are random numbers.
+# memorised, and had not grokked when we stopped. In one the **weight decay is 0** (lesson 05). The other sits in the
+# **trap** of lesson 02: its distractors are random numbers.
 #
 # How much does a signal change there, from memorising to the end? The picture shows this change as a multiple of the
 # change in the network of the same seed that groks. At 1 (dashed) it changes as much as there, at 0 (solid) not at
@@ -240,7 +241,7 @@ figure
 # that came first does not show that a network generalises.
 #
 # The best step and Fourier hardly change in either control. They pass. So do the norm and entropy, which go the other
-# way or stay. Alpha does so in four seeds of five in the trap.
+# way or stay. Alpha passes, too, but for one seed of the trap.
 #
 # And KL? In the trap it changes *more* than in the network that groks. Has attention found the numbers there? Look at
 # its values:
@@ -278,7 +279,7 @@ with viz.style():
     titles(
         figure,
         "When each signal comes, without the prior (open) and with it (filled)",
-        "medians of five seeds; dashed: the unseen pairs, without the prior and with it",
+        "medians of five seeds; dashed: the unseen pairs, with the prior (left) and without it",
     )
     ax, said = figure.subplots(), []
     outside = {"transform": ax.get_yaxis_transform(), "size": 9, "va": "center"}
@@ -317,10 +318,10 @@ figure
 # %% [markdown]
 # - All but one come much sooner, and so do the unseen pairs. (KL and entropy are what the prior moves; the others are
 #   news.) So the search for where to look *was* in their way.
-# - The order changes. Without the prior Fourier came about when the unseen pairs did. With it, Fourier comes before
-#   them in every seed. So the order of section 2 is that of one setting.
+# - The order of the others stays. But Fourier, which came about when the unseen pairs did, is now before them in
+#   every seed, and the first signal is hardly there at all.
 # - With the prior the effective rank comes to its value in one seed of five only, and the unseen pairs come to theirs
-#   in all five. So this change was not needed. In the trap it was not enough.
+#   in all five. So it was not needed. In the trap it rose as much, and nothing was understood.
 #
 # All tests of each signal side by side (medians; changes as a multiple of that in the network that groks):
 
@@ -346,9 +347,10 @@ for name in kinds:
     print(f"{name:15}" + "".join(f"{cell:>{w}}" for cell, w in zip(cells, widths, strict=True)))
 
 # %% [markdown]
-# The effective rank fails: in the trap it changes about as much as in the network that groks. Fourier and alpha are not
-# early, and a cause cannot come late. The others come through: KL (judged by where it ends), entropy, the best step
-# and the norm.
+# The effective rank fails: in the trap it changes about as much as in the network that groks, and with the prior it
+# mostly does not come. Without the prior Fourier and alpha are not early, and a cause cannot come late. The others
+# come through: KL (judged by where it ends), entropy, and just so the best step and the norm, which are later than the
+# number of the epoch.
 #
 # ## 6. They may all be right, at different times
 #
@@ -369,8 +371,8 @@ viz.claims_map()
 #   the epoch is early as well, and the first signal, the effective rank, moves also in the trap, where no network
 #   generalised in its epochs. Attention stands best: KL is early, it ends far from the oracle in the trap, and when
 #   it is moved, the unseen pairs come sooner.
-# - **We do not know:** the order elsewhere. In the networks of lesson 11 the seeds do not share one (evidence 13).
-#   And we have not moved the best step or Fourier alone, as the prior moves attention.
+# - **We do not know:** the order elsewhere. In the networks of lesson 11 the seeds do not agree on one order
+#   (evidence 13). And we have not moved the best step or Fourier alone, as the prior moves attention.
 # - **It would change our minds:** another signal that passes all of this: it is early; in neither control does it
 #   come to the value of a grokked network; and when it is moved, the unseen pairs come sooner.
 #
