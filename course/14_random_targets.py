@@ -401,12 +401,12 @@ print(
 # factors give a direction the variance 0.5, an error of 1 is pulled back with 1 / 0.5 = 2. Where no factor covers it,
 # the variance is the nugget, 0.0015, and the pull is 1 / 0.0015 = 667.
 #
-# Now suppose that the nugget falls first, while the mean is still wrong. The factors explain the errors of the mean as
-# spread. In their directions the variance is large, so the pull is small (third line: 0.3 % of what it would be
-# without factors). Adam divides all pulls by the size of the large ones. Beside them the small pull hardly moves the
-# weights: what the law counts as spread, its mean no longer learns. (That is our reading: the runs show the error, and
-# not its cause. Compare [lesson 04](04_gradient_starvation.ipynb), where memorising takes the gradient from
-# attention.)
+# This mean is no better than one that is always 0. Suppose that the nugget falls first, while the mean is still wrong.
+# The factors explain the errors of the mean as spread. In their directions the variance is large, so the pull is small
+# (third line: 0.3 % of what it would be without factors). Adam divides all pulls by the size of the large ones. Beside
+# them the small pull hardly moves the weights: what the law counts as spread, its mean no longer learns. (That is our
+# reading: the runs show the error, and not its cause. Compare [lesson 04](04_gradient_starvation.ipynb), where
+# memorising takes the gradient from attention.)
 
 # %%
 claim = next(c for c in experiments.claims("operators") if c.claim.id == "operators/early-nugget")

@@ -16,7 +16,7 @@ import grokkit.widgets
 from grokkit.widgets.routing_playground import RoutingPlayground
 from tests.widgets.makers import MAKERS
 
-pytestmark = [pytest.mark.browser]
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 MODULE = (Path(grokkit.widgets.__file__).parent / "scene.js").read_text(encoding="utf-8")
 PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>A widget</title>
