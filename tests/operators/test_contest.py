@@ -156,6 +156,16 @@ def test_a_nugget_is_one_number_and_takes_larger_steps_than_weights():
             assert step == pytest.approx(factor * TINY.learning_rate, rel=1e-3), (name, key)
 
 
+def test_the_loss_of_the_mean_changes_the_gaussian_rivals_alone():
+    one, other = Contest([TINY]), Contest([TINY.with_(mean_loss="likelihood")])
+    for contest in (one, other):
+        contest.advance(2)
+    for name, rival in one.rivals.items():
+        theirs = dict(other.rivals[name].named_parameters())
+        same = all(torch.equal(value, theirs[key]) for key, value in rival.named_parameters())
+        assert same != (name == "variance" or name.startswith("mno")), name
+
+
 def test_with_weak_noise_every_trained_law_is_farther_from_the_true_covariance_than_none():
     """What the docstring of the presets says of the recorded runs; no spread at all errs by 1."""
     recorded = experiments.recorded("operators")
