@@ -298,11 +298,10 @@ claim = next(one for one in experiments.claims("routing") if one.claim.id == "ro
 print(f"claimed: a gain of 0.05 with letters and with random numbers -> {claim.label}")
 
 # %% [markdown]
-# With letters nothing could be gained: without the prior 0.99 is right already. (Guessing gives 0.02.)
-# With random numbers, the networks without the prior had nothing to lose: none came to 95 % even on six tokens (the
-# picture of section 1). With the prior all five did, and at 24 tokens hardly any sum is right. (The live network had
-# 0.13, perhaps because it was trained for less long.) **On longer sequences the prior brings no gain of 0.05, with
-# either kind of distractors.**
+# With letters nothing could be gained: without the prior 0.99 is right already. (Guessing gives 0.02.) With random
+# numbers no network without the prior came to 95 % even on six tokens (section 1). With the prior all five did, and at
+# 24 tokens hardly any sum is right.  **On longer sequences the prior brings no gain of 0.05, with either kind of
+# distractors.**
 #
 # ## 3. The twist: must it know where?
 #

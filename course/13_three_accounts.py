@@ -12,8 +12,7 @@
 # did. That is what all three take for evidence: *my signal comes first.*
 #
 # Here one network is watched with the measures of all three. **Which signal comes first? And what does being first
-# prove?** You date each signal by one rule, then look at it in networks that never grok, and at last change one
-# thing and see what follows.
+# prove?** You date each signal by one rule, look at it in networks that do not grok, and change one thing.
 #
 # *You need lessons 02, 05 and 06, and of 09, 11 and 12 one sentence each, given below. Reading takes 20 minutes; the
 # code takes {{time 13}} of one core.*
@@ -265,7 +264,7 @@ print(f"attention that looks everywhere alike has KL {np.log(5 / 2):.2g}")
 # ## 5. Change one thing, and see what follows
 #
 # To show a *cause*, change it and see what follows. With attention we can: the KL prior of lesson 06 tells the network
-# where to look. (Noise in its place did not do it, lesson 06.) If the other signals waited for attention, they must now
+# where to look.  If the other signals waited for attention, they must now
 # come sooner.
 #
 # Take the value that a signal has when it is half-way without the prior. At which epoch does the network of the same

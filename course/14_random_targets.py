@@ -143,8 +143,7 @@ print(f"best answer {tries[errors.argmin()]:.2f}; mean of the ends {at_half.mean
 print(f"its squared error {errors.min():.2f}; variance of the ends {at_half.var():.2f}")
 
 # %% [markdown]
-# **With the squared error a network learns the conditional mean, and nothing of the spread.** (Your network's answer
-# is near this mean, not equal to it. It has seen one end of each of 1,024 other beginnings.)
+# **With the squared error a network learns the conditional mean, and nothing of the spread.**
 #
 # ## 3. Answer with a law
 #
@@ -183,8 +182,7 @@ print(f"best sigma {sigmas[losses.mean(dim=1).argmin()]:.2f}; "
 #
 # $$u_T = m + B^\top z + \sqrt{d}\,e, \qquad \text{with the covariance}\quad C = B^\top B + d\,I .$$
 #
-# (Entry $i, j$ of $C$ is the covariance of the places $i$ and $j$. A **martingale** is random and on average goes
-# neither up nor down, like the two random terms here.)
+# (A **martingale** is random and on average goes neither up nor down, like the two random terms here.)
 #
 # The squared error trains the mean, as in section 2. Minus the log-likelihood trains the factors and the nugget, and
 # does not move the mean ([exercise 14.2](../exercises/14_random_targets.ipynb) writes it for whole fields). The nugget
@@ -271,7 +269,7 @@ print(f"nugget d: 1.00 when training begins, {law.variance[0, 0]:.2f} when it en
 # The mean is nearly flat, and near the ridge. With the factors there is a spread, and neighbours still go together.
 # The nugget adds what eight patterns leave out. It is still too large: with it neighbours differ nearly four times as
 # much as in the true ends. And yet the law is too narrow at this beginning: its spread is 0.72, that of the true ends
-# 0.93. (These are 40 draws and 40 ends. That most of the ten draws lie low is chance.)
+# 0.93. (That most of the ten draws lie low is chance.)
 #
 # ## 5. How good is a law?
 #
@@ -314,7 +312,7 @@ print(f"spread of the ends: from the ridge {spreads[0]:.2f}, from a valley {spre
 # each of its answers.
 #
 # The MNO has a covariance *of its own for each beginning*, and that should help: from a ridge the ends go farther
-# apart than from a valley (the last line above). But perhaps 1,024 ends are too few to learn it.
+# apart than from a valley (the last line above).
 #
 # *Which of the two has the lower energy score: `"covariance"` or `"factors"` (the MNO)?*
 
@@ -369,10 +367,9 @@ for name in ("heat", "burgers", "phi4", "rough"):
 #   both, is undecided.
 #
 # **On all four equations one covariance brings most of the gain over the single answer.** A covariance for each
-# beginning adds a little on `phi4` and `rough`. (The ratio is the median of the seeds' own. Compare within a row:
-# seeds have other beginnings. We chose how the MNO is trained after ten earlier seeds. On five the nugget had no time
-# to fall. On five it fell too early. [RESULTS](../RESULTS.md#operators) has all scores. The paper's own systems are
-# not in it.)
+# beginning adds a little on `phi4` and `rough`. (The ratio is the median of the seeds' own. We chose how the MNO is
+# trained after ten earlier seeds. On five the nugget had no time to fall. On five it fell too early.
+# [RESULTS](../RESULTS.md#operators) has all scores. )
 #
 # ## 7. The twist: why the mean has a loss of its own
 #
