@@ -15,8 +15,6 @@ TORCH_INDEX ?=
 JUPYTER_ARGS ?=
 # How many tests to run at once.
 JOBS ?= 2
-# Files in the order of the folders: the slowest, in a browser, first, and short exercises last.
-PARALLEL := -n $(JOBS) --dist loadscope --no-loadscope-reorder
 
 .PHONY: test-lowest help lab check test test-all gpu notebooks site playground format
 .DELETE_ON_ERROR:
@@ -38,10 +36,10 @@ lab: $(VENV)/.course
 		--LabApp.default_url=/lab/tree/course/00_index.ipynb $(JUPYTER_ARGS)
 
 test: check
-	$(BIN)/pytest $(PARALLEL) -m "not slow" tests
+	$(BIN)/pytest -n $(JOBS) --dist loadscope -m "not slow" tests
 
 test-all: check
-	$(BIN)/pytest $(PARALLEL) --nbval tests course exercises
+	$(BIN)/pytest -n $(JOBS) --dist loadscope --nbval tests course exercises
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
