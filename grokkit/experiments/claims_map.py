@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from grokkit.errors import check_int
+from grokkit.errors import check_int, refuse
 from grokkit.experiments.claims import Part, Result
-from grokkit.experiments.estimates import in_digits
+from grokkit.experiments.estimates import Estimate, in_digits
 
 FILE = "map.json"
 """The file of the numbers and verdicts, beside the recordings."""
@@ -271,16 +271,22 @@ class _Told:
         return str(self._part.effect)
 
     @property
+    def _known(self) -> Estimate:
+        """Its effect, of a part that asks for a number of each seed."""
+        effect = self._part.effect
+        return refuse("effect", effect, "a number of each seed") if effect is None else effect
+
+    @property
     def most(self) -> str:
         """The greatest that the median of its effect can be."""
-        return in_digits(self._part.effect.median[1])
+        return in_digits(self._known.median[1])
 
     @property
     def start(self) -> str:
         """Where the interval of its effect begins, with a digit more."""
-        return in_digits(self._part.effect.low, ".3g")
+        return in_digits(self._known.low, ".3g")
 
     @property
     def end(self) -> str:
         """Where the interval of its effect ends."""
-        return in_digits(self._part.effect.high)
+        return in_digits(self._known.high)
