@@ -15,7 +15,7 @@ import torch
 from hypothesis import settings
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Playwright
 
 torch.set_num_threads(1)
 jaxtyping.config.update("jaxtyping_disable", True)  # but where a test switches it on
@@ -103,6 +103,12 @@ def unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)
 
 
+def chromium(playwright: "Playwright") -> "Browser":
+    """This machine's Chromium, without a window."""
+    executable = next(filter(None, map(shutil.which, CHROMIUM)), None)
+    return playwright.chromium.launch(executable_path=executable, args=list(QUIET))
+
+
 @pytest.fixture(scope="session")
 def browser() -> Iterator["Browser"]:
     """Headless Chromium, or a skip where there is none.
@@ -111,13 +117,10 @@ def browser() -> Iterator["Browser"]:
     """
     from playwright.sync_api import sync_playwright
 
-    executable = next(filter(None, map(shutil.which, CHROMIUM)), None)
-    if executable is None:
+    if not any(map(shutil.which, CHROMIUM)):
         why = f"no Chromium on the path ({', '.join(CHROMIUM)})"
         if os.environ.get("GROKKIT_REQUIRE_BROWSER"):
             pytest.fail(why)
         pytest.skip(why)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=list(QUIET))
+    with sync_playwright() as playwright, chromium(playwright) as browser:
         yield browser
-        browser.close()

@@ -16,16 +16,16 @@
 // compiler takes them apart, which gives the slower kernel for browsers without SIMD.
 //
 // Matrices are row-major, a vector is a row: y = x W. Class columns are padded with zeros to a
-// multiple of 12, rows of a block to a multiple of 12; a padded class has no share in the softmax.
+// multiple of 8, rows of a block to a multiple of 4; a padded class has no share in the softmax.
 
 #define D 64        // width of embeddings and values
 #define M 256       // hidden units
 #define T 5         // positions: a . b . =
 #define PMAX 59     // largest modulus
-#define CMAX 60     // its classes, padded
+#define CMAX 64     // its classes, padded
 #define VMAX (PMAX + 1 + 4)
-#define SMAX (4 * PMAX + 1)
-#define NMAX (PMAX * PMAX + 12)
+#define SMAX (4 * PMAX + 4)
+#define NMAX (PMAX * PMAX)
 #define BLOCK 48    // examples that pass through together
 
 // float for the browser. The tests build the same source natively with -DDOUBLE and hold it
@@ -57,6 +57,12 @@ static v4 load(const real *p) { return *(const u4 *)p; }
 static void store(real *p, v4 x) { *(u4 *)p = x; }
 static v4 choose(i4 mask, v4 yes, v4 no) { return (v4)((mask & (i4)yes) | (~mask & (i4)no)); }
 static real total(v4 x) { return (x[0] + x[1]) + (x[2] + x[3]); }
+static v4 larger(v4 x, v4 y) { return choose(x > y, x, y); }
+#ifdef __wasm_simd128__
+static v4 root4(v4 x) { return __builtin_wasm_sqrt_f32x4(x); }  // else taken apart: 5 times as slow
+#else
+static v4 root4(v4 x) { return (v4){root(x[0]), root(x[1]), root(x[2]), root(x[3])}; }
+#endif
 
 // --- the run ------------------------------------------------------------------------------
 
@@ -99,7 +105,7 @@ int export(parameters)(void) { return size; }
 void export(begin)(int p_, int vocabulary_, int slots_, int train_, int test_, int mirrored_) {
     p = p_; vocabulary = vocabulary_; slots = slots_; train_n = train_; test_n = test_;
     mirrored_n = mirrored_;
-    classes = (p + 11) / 12 * 12;
+    classes = (p + 7) / 8 * 8;
     at_position = vocabulary * D;
     at_q = at_position + T * D;
     at_k = at_q + D * D;
@@ -170,68 +176,47 @@ static real query[D], u[D];
 static real hidden[BLOCK][M], d_hidden[BLOCK][M], logit[BLOCK][CMAX], alpha[BLOCK][T];
 static real turned[CMAX][M];  // W_2, transposed
 
-// out[r][c] (+)= sum_k a[r][k] b[k][c]; rows % 4 == 0, columns % 12 == 0.
+// Tiles of 4 x 8 sums: with what they take in, they fit 15 registers, which is what browsers leave.
+// out[r][c] (+)= sum_k a[r][k] b[k][c]; rows % 4 == 0, columns % 8 == 0.
 static void product(int rows, int inner, int columns, const real *a, int a_step, const real *b,
                     int b_step, real *out, int out_step, int add) {
-    for (int c = 0; c < columns; c += 12)
+    for (int c = 0; c < columns; c += 8)
         for (int r = 0; r < rows; r += 4) {
-            v4 s[4][3];
+            v4 s[4][2];
             for (int i = 0; i < 4; i++)
-                for (int j = 0; j < 3; j++)
+                for (int j = 0; j < 2; j++)
                     s[i][j] = add ? load(out + (r + i) * out_step + c + 4 * j) : splat(0);
-            const real *a0 = a + r * a_step, *row = b + c;
-            for (int k = 0; k < inner; k++, row += b_step) {
-                v4 b0 = load(row), b1 = load(row + 4), b2 = load(row + 8);
+            const real *left = a + r * a_step, *row = b + c;
+            for (int k = 0; k < inner; k++, left++, row += b_step) {
+                v4 b0 = load(row), b1 = load(row + 4);
                 for (int i = 0; i < 4; i++) {
-                    v4 left = splat(a0[i * a_step + k]);
-                    s[i][0] += left * b0; s[i][1] += left * b1; s[i][2] += left * b2;
+                    v4 l = splat(left[i * a_step]);
+                    s[i][0] += l * b0; s[i][1] += l * b1;
                 }
             }
             for (int i = 0; i < 4; i++)
-                for (int j = 0; j < 3; j++) store(out + (r + i) * out_step + c + 4 * j, s[i][j]);
+                for (int j = 0; j < 2; j++) store(out + (r + i) * out_step + c + 4 * j, s[i][j]);
         }
 }
 
-// The same for columns % 16 == 0 and rows % 3 == 0.
-static void wide_product(int rows, int inner, int columns, const real *a, int a_step,
-                         const real *b, int b_step, real *out, int out_step) {
-    for (int c = 0; c < columns; c += 16)
-        for (int r = 0; r < rows; r += 3) {
-            v4 s[3][4];
-            for (int i = 0; i < 3; i++)
-                for (int j = 0; j < 4; j++) s[i][j] = splat(0);
-            const real *a0 = a + r * a_step, *row = b + c;
-            for (int k = 0; k < inner; k++, row += b_step) {
-                v4 b0 = load(row), b1 = load(row + 4), b2 = load(row + 8), b3 = load(row + 12);
-                for (int i = 0; i < 3; i++) {
-                    v4 left = splat(a0[i * a_step + k]);
-                    s[i][0] += left * b0; s[i][1] += left * b1;
-                    s[i][2] += left * b2; s[i][3] += left * b3;
-                }
-            }
-            for (int i = 0; i < 3; i++)
-                for (int j = 0; j < 4; j++) store(out + (r + i) * out_step + c + 4 * j, s[i][j]);
-        }
-}
-
-// out[k][c] += sum_r a[r][k] b[r][c]; k in fours, c in twelves.
+// out[k][c] += sum_r a[r][k] b[r][c]; height % 4 == 0, columns % 8 == 0.
 static void outer_product(int rows, int height, int columns, const real *a, int a_step,
                           const real *b, int b_step, real *out, int out_step) {
-    for (int c = 0; c < columns; c += 12)
+    for (int c = 0; c < columns; c += 8)
         for (int k = 0; k < height; k += 4) {
-            v4 s[4][3];
+            v4 s[4][2];
             for (int i = 0; i < 4; i++)
-                for (int j = 0; j < 3; j++) s[i][j] = load(out + (k + i) * out_step + c + 4 * j);
-            for (int r = 0; r < rows; r++) {
-                const real *row = b + r * b_step + c, *left = a + r * a_step + k;
-                v4 b0 = load(row), b1 = load(row + 4), b2 = load(row + 8);
+                for (int j = 0; j < 2; j++) s[i][j] = load(out + (k + i) * out_step + c + 4 * j);
+            const real *left = a + k, *row = b + c;
+            for (int r = 0; r < rows; r++, left += a_step, row += b_step) {
+                v4 b0 = load(row), b1 = load(row + 4);
                 for (int i = 0; i < 4; i++) {
                     v4 l = splat(left[i]);
-                    s[i][0] += l * b0; s[i][1] += l * b1; s[i][2] += l * b2;
+                    s[i][0] += l * b0; s[i][1] += l * b1;
                 }
             }
             for (int i = 0; i < 4; i++)
-                for (int j = 0; j < 3; j++) store(out + (k + i) * out_step + c + 4 * j, s[i][j]);
+                for (int j = 0; j < 2; j++) store(out + (k + i) * out_step + c + 4 * j, s[i][j]);
         }
 }
 
@@ -255,9 +240,9 @@ static void slots_forward(void) {
         for (int i = 0; i < D; i++) sum += x[s][i] * u[i];
         score[s] = sum;
     }
-    int rows = (slots + 2) / 3 * 3;
-    wide_product(rows, D, D, x[0], D, w + at_v, D, value[0], D);
-    wide_product(rows, D, M, value[0], D, w + at_1, M, cell[0], M);
+    int rows = (slots + 3) / 4 * 4;
+    product(rows, D, D, x[0], D, w + at_v, D, value[0], D, 0);
+    product(rows, D, M, value[0], D, w + at_1, M, cell[0], M, 0);
 }
 
 // One block: attention, hidden layer and logits of its examples; rows beyond n become 0.
@@ -267,14 +252,19 @@ static int block_forward(int n, const int (*slot)[T]) {
         real top = -(real)1e30, sum = 0;
         for (int j = 0; j < T; j++) if (score[slot[r][j]] > top) top = score[slot[r][j]];
         for (int j = 0; j < T; j++) sum += alpha[r][j] = exp_of(score[slot[r][j]] - top);
-        for (int j = 0; j < T; j++) alpha[r][j] /= sum;
+        v4 share[T];
+        const real *from[T];
+        for (int j = 0; j < T; j++) {
+            share[j] = splat(alpha[r][j] /= sum);
+            from[j] = cell[slot[r][j]];
+        }
         for (int i = 0; i < M; i += 4) {
             v4 h = load(w + at_b1 + i);
-            for (int j = 0; j < T; j++) h += splat(alpha[r][j]) * load(&cell[slot[r][j]][i]);
-            store(&hidden[r][i], choose(h > splat(0), h, splat(0)));
+            for (int j = 0; j < T; j++) h += share[j] * load(from[j] + i);
+            store(&hidden[r][i], larger(h, splat(0)));
         }
     }
-    int rows = (n + 11) / 12 * 12;
+    int rows = (n + 3) / 4 * 4;
     for (int r = n; r < rows; r++) for (int i = 0; i < M; i++) hidden[r][i] = 0;
     for (int r = 0; r < rows; r++)
         for (int c = 0; c < classes; c++) logit[r][c] = w[at_b2 + c];
@@ -285,20 +275,26 @@ static int block_forward(int n, const int (*slot)[T]) {
 // The loss of a row, and its logits replaced by weight * d loss / d logits. Exact for tiny losses:
 // with margins m_c = z_c - z_y the loss is log1p of the sum of exp(m_c), which float32 can hold.
 static real row_loss(real *z, int y, real weight, int *right) {
-    real own = z[y], top = 0, largest = -(real)1e30;
-    for (int c = 0; c < p; c++) {
-        z[c] -= own;
-        if (c != y && z[c] > largest) largest = z[c];
+    real own = z[y];
+    z[y] = -(real)1e30;
+    for (int c = p; c < classes; c++) z[c] = -(real)1e30;
+    v4 high = splat(-(real)1e30), sum = splat(0);
+    for (int c = 0; c < classes; c += 4) {
+        v4 margin = load(z + c) - splat(own);
+        store(z + c, margin);
+        high = larger(margin, high);
     }
+    real largest = high[0];
+    for (int i = 1; i < 4; i++) if (high[i] > largest) largest = high[i];
     *right = largest < 0;
-    if (largest > top) top = largest;
-    real others = 0;
-    for (int c = 0; c < classes; c += 4) store(z + c, exp4(load(z + c) - splat(top)));
-    z[y] = 0;
-    for (int c = p; c < classes; c++) z[c] = 0;
-    for (int c = 0; c < p; c++) others += z[c];
-    real own_share = exp_of(-top), all = others + own_share;
-    for (int c = 0; c < p; c++) z[c] *= weight / all;
+    real top = largest > 0 ? largest : 0;
+    for (int c = 0; c < classes; c += 4) {
+        v4 share = exp4(load(z + c) - splat(top));
+        store(z + c, share);
+        sum += share;
+    }
+    real others = total(sum), all = others + exp_of(-top);
+    for (int c = 0; c < classes; c += 4) store(z + c, load(z + c) * splat(weight / all));
     z[y] = -weight * others / all;
     return top > 0 ? top + (real)log_double(all) : log1p_of(others);
 }
@@ -363,17 +359,23 @@ void export(differentiate)(void) {
         }
         for (int r = n; r < rows; r++) for (int c = 0; c < classes; c++) logit[r][c] = 0;
         outer_product(rows, M, classes, hidden[0], M, logit[0], CMAX, g + at_2, classes);
-        wide_product(rows, p, M, logit[0], CMAX, turned[0], M, d_hidden[0], M);
+        product(rows, p, M, logit[0], CMAX, turned[0], M, d_hidden[0], M, 0);
         for (int r = 0; r < n; r++) {
-            v4 along[T];
-            for (int j = 0; j < T; j++) along[j] = splat(0);
+            v4 along[T], share[T];
+            const real *from[T];
+            real *to[T];
+            for (int j = 0; j < T; j++) {
+                along[j] = splat(0);
+                share[j] = splat(alpha[r][j]);
+                from[j] = cell[slot[r][j]];
+                to[j] = d_cell[slot[r][j]];
+            }
             for (int i = 0; i < M; i += 4) {
                 v4 d = choose(load(&hidden[r][i]) > splat(0), load(&d_hidden[r][i]), splat(0));
                 store(g + at_b1 + i, load(g + at_b1 + i) + d);
                 for (int j = 0; j < T; j++) {
-                    real *to = &d_cell[slot[r][j]][i];
-                    along[j] += d * load(&cell[slot[r][j]][i]);
-                    store(to, load(to) + splat(alpha[r][j]) * d);
+                    along[j] += d * load(from[j] + i);
+                    store(to[j] + i, load(to[j] + i) + share[j] * d);
                 }
             }
             real d_alpha[T], centre = 0;
@@ -390,18 +392,11 @@ void export(differentiate)(void) {
     static real turned_1[M][D], turned_v[D][D];
     for (int i = 0; i < D; i++) for (int j = 0; j < M; j++) turned_1[j][i] = w[at_1 + i * M + j];
     for (int i = 0; i < D; i++) for (int j = 0; j < D; j++) turned_v[j][i] = w[at_v + i * D + j];
-    int rows = (slots + 2) / 3 * 3;
-    wide_product(rows, M, D, d_cell[0], M, turned_1[0], D, d_value[0], D);
-    wide_product(rows, D, D, d_value[0], D, turned_v[0], D, d_x[0], D);
-    for (int s = 0; s < slots; s++) {
-        for (int i = 0; i < D; i++) {
-            v4 v = splat(value[s][i]), e = splat(x[s][i]);
-            real *to = g + at_1 + i * M, *to_v = g + at_v + i * D;
-            for (int j = 0; j < M; j += 4) store(to + j, load(to + j) + v * load(&d_cell[s][j]));
-            for (int j = 0; j < D; j += 4)
-                store(to_v + j, load(to_v + j) + e * load(&d_value[s][j]));
-        }
-    }
+    int rows = (slots + 3) / 4 * 4;
+    product(rows, M, D, d_cell[0], M, turned_1[0], D, d_value[0], D, 0);
+    product(rows, D, D, d_value[0], D, turned_v[0], D, d_x[0], D, 0);
+    outer_product(slots, D, M, value[0], D, d_cell[0], M, g + at_1, M);
+    outer_product(slots, D, D, x[0], D, d_value[0], D, g + at_v, D);
     real z[D] = {0}, d_query[D] = {0};
     for (int s = 0; s < slots; s++)
         for (int i = 0; i < D; i++) {
@@ -437,7 +432,7 @@ static double one_minus_power(double base, int exponent) {
 void export(update)(void) {
     step_count++;
     double sum = 0;
-    for (int i = 0; i < size; i++) sum += (double)gradient[i] * gradient[i];
+    for (int i = 0; i < size; i += 4) sum += (double)total(load(gradient + i) * load(gradient + i));
     real scale = clip / (root((real)sum) + (real)1e-6);
     if (scale > 1) scale = 1;
     real rate = learning_rate * (step_count < warmup ? (real)step_count / warmup : 1);
@@ -445,17 +440,14 @@ void export(update)(void) {
     real fix1 = (real)(1 / one_minus_power(beta1, step_count));
     real fix2 = (real)(1 / one_minus_power(beta2, step_count));
     real new1 = (real)(1 - beta1), new2 = (real)(1 - beta2);
-    int i = 0;
-    for (; i + 4 <= size; i += 4) {
+    for (int i = 0; i < size; i += 4) {
         v4 g = load(gradient + i) * splat(scale);
         v4 m = load(mean_of + i), s = load(square_of + i);
         m = m + (g - m) * splat(new1);
         s = s + (g * g - s) * splat(new2);
         store(mean_of + i, m);
         store(square_of + i, s);
-        v4 h = s * splat(fix2), under;
-        for (int j = 0; j < 4; j++) under[j] = root(h[j]);
-        v4 step = (m * splat(fix1)) / (under + splat(eps));
+        v4 step = (m * splat(fix1)) / (root4(s * splat(fix2)) + splat(eps));
         store(weights + i, load(weights + i) * splat(keep) - splat(rate) * step);
     }
 }

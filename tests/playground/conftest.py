@@ -3,6 +3,7 @@
 import functools
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -20,14 +21,21 @@ class Quiet(SimpleHTTPRequestHandler):
         """Nothing."""
 
 
-@pytest.fixture(scope="session")
-def address() -> Iterator[str]:
-    """Where the page is served."""
+@contextmanager
+def serve() -> Iterator[str]:
+    """The page on a server of its own; yields its address."""
     handler = functools.partial(Quiet, directory=str(PLAYGROUND))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}/index.html"
         server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def address() -> Iterator[str]:
+    """Where the page is served."""
+    with serve() as address:
+        yield address
 
 
 @pytest.fixture
