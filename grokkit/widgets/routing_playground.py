@@ -48,8 +48,8 @@ def routing(weights: Float[np.ndarray, " pos"], other_weight: float) -> dict[str
         All that the panels show, by the names that scene.js gives it. ``alpha`` and ``beta``, the
         attention of x and x'; ``m``, what the rest of either is pooled to (13); ``h`` and ``h2``;
         ``distance`` between these by the closed form (14), and ``upper``, its bound (16);
-        ``spread``, Delta_emb for every attention, as m can be no further off than the furthest
-        v_j; whether B_gamma holds.
+        ``spread``, Delta_emb: how far the further of v_i and v'_i is from m; whether B_gamma
+        holds.
     """
     i, other, theirs = POSITION, weights.copy(), VALUES.copy()
     other[i], theirs[i] = other_weight, OTHER_VALUE
@@ -58,7 +58,7 @@ def routing(weights: Float[np.ndarray, " pos"], other_weight: float) -> dict[str
     h, h2 = theory.pooled(attention, np.stack([VALUES, theirs]))
     a, b = (float(mass) for mass in attention[:, i])
     pair = VALUES[i], OTHER_VALUE
-    spread = theory.value_spread(np.stack(pair), np.delete(VALUES, i, axis=0))
+    spread = theory.value_spread(np.stack(pair), m[None])
     upper = float(theory.gap_upper_bound(a, b, spread))
     distance = float(np.linalg.norm(theory.pooled_difference(a, b, *pair, m)))
     holds = theory.structural_condition(attention, INFORMATIVE, GAMMA)
@@ -67,7 +67,7 @@ def routing(weights: Float[np.ndarray, " pos"], other_weight: float) -> dict[str
     for name, values in (("h", [h, h2]), ("m", [m]), ("way_", [m, pair[0]]),
                          ("way2_", [m, pair[1]])):  # fmt: skip
         found |= {f"{name}{along}": np.array(values)[:, j] for j, along in enumerate("xy")}
-    found |= {"bars": np.array([distance, min(upper, spread)])}
+    found |= {"bars": np.array([distance, upper])}
     return {
         **{name: values.tolist() for name, values in found.items()},
         **{f"share{j}": float(mass) for j, mass in enumerate(attention[0])},
@@ -122,9 +122,9 @@ def _scene() -> Scene:
             "position": POSITION,
             "gamma": GAMMA,
         },
-        "headline": "h and h′ are {distance} apart; (16) allows {upper}",
-        "below": f"Bᵧ, a share of γ = {GAMMA:g} or more for every informative position, "
-        "{in_x} in x and {in_other} in x′. α: a weight divided by the sum of the weights",
+        "headline": "h and h′ are {distance} apart",
+        "below": "α, the share: a weight divided by the sum of the weights. Green bars: the "
+        f"informative positions. With γ = {GAMMA:g}, Bᵧ {{in_x}} in x and {{in_other}} in x′",
         "rows": [[_plane(), _attention(), _bounds()]],
     }
 
@@ -163,9 +163,9 @@ def _plane() -> Scene:
             mark("dots", x=_out("hx"), y=_out("hy"), color=GREEN, size=6),
             mark("words", x=vx, y=vy, text=names, shift=[0, -13]),
             mark("words", x=ox, y=oy, text=f"v′{_subscript(i)}", shift=[0, -13]),
-            mark("words", x=_out("mx"), y=_out("my"), text="m", shift=[11, 10]),
-            mark("words", x=_out("hx"), y=_out("hy"), text=["h", "h′"], shift=[0, 16],
-                 color="#00563F"),
+            mark("words", x=_out("mx"), y=_out("my"), text="m", shift=[12, -10]),
+            *(mark("words", x=_out("hx"), y=_out("hy"), text=text, shift=[aside, 16],
+                   color="#00563F") for text, aside in ((["h", ""], -9), (["", "h′"], 9))),
         ],
     }  # fmt: skip
 
@@ -197,17 +197,19 @@ def _attention() -> Scene:
 
 
 def _bounds() -> Scene:
-    spread = numbers(routing(np.full(len(VALUES), BEGIN), BEGIN)["spread"])
+    # m lies among the other values, and no share comes near to 1.
+    rest = np.delete(VALUES, POSITION, axis=0)
+    end = numbers(2 * theory.value_spread(np.stack([VALUES[POSITION], OTHER_VALUE]), rest))
     names = ["distance of h and h′", "at most, by (16)"]
     return {
         "title": "How far apart",
-        "x": axis("distance", 0, spread),
+        "x": axis("distance", 0, end),
         "y": axis("", -0.6, 1.6, ticks=[]),
         "height": 290,
         "says": "is {distance}, at most {upper}",
         "marks": [
             mark("bars", x=[0, 1], y=_out("bars"), width=0.4, across=True, color=[GREEN, GREY]),
-            *(mark("words", x=0.02 * spread, y=row + 0.28, text=f"{name}: {{{value}}}",
+            *(mark("words", x=0.02 * end, y=row + 0.28, text=f"{name}: {{{value}}}",
                    anchor="start")
               for row, (name, value) in enumerate(zip(names, ("distance", "upper"),
                                                       strict=True))),

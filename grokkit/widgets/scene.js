@@ -14,7 +14,9 @@ const CSS = `
 .slider label { flex: 1; display: flex; align-items: center; gap: 8px; min-width: 0; }
 .slider input { flex: 1; min-width: 70px; height: 28px; margin: 0;
   accent-color: color-mix(in oklab, #0069A6 var(--keep), white); }
-output { min-width: 46px; font-variant-numeric: tabular-nums; }
+output { min-width: max(46px, var(--room, 0ch)); font-variant-numeric: tabular-nums;
+  white-space: nowrap; }
+@media (max-width: 480px) { output { min-width: 46px; white-space: normal; } }
 button, select { font: inherit; color: var(--ink); background: var(--paper); padding: 4px 10px;
   border: 1px solid var(--soft); border-radius: 4px; min-height: 28px; max-width: 100%; }
 button[aria-pressed=true] { background: var(--ink); color: var(--paper); }
@@ -82,8 +84,12 @@ export function moved(scene, state, name, to) {
   const mover = scene.controls.find(one => one.name === name);
   Object.assign(next, mover.sets?.[to]);
   for (const one of scene.controls)
-    if (one.name !== name && one.values && !Array.isArray(one.values))
-      next[one.name] = nearest(reader(scene, next).values(one.name), before.value(one.name));
+    if (one.name !== name && one.values && !Array.isArray(one.values)) {
+      const values = reader(scene, next).values(one.name), last = before.values(one.name).length - 1;
+      // The last epoch stays the last one, though another run has more of them.
+      next[one.name] = before.index(one.name) === last ? values.length - 1
+        : nearest(values, before.value(one.name));
+    }
   const order = scene.ordered ?? [], place = order.indexOf(name);
   if (place >= 0) order.forEach((other, at) => {
     if ((reader(scene, next).index(other) - to) * (at - place) < 0) next[other] = to;
@@ -104,8 +110,7 @@ const COMPUTE = {
     const alpha = share(weights), beta = share(swap(weights, value("other")));
     const h = mix(alpha, values), h2 = mix(beta, swap(values, other_value));
     const m = mix(share(swap(weights, 0)), values);
-    const rest = values.filter((_, j) => j !== i), pair = [values[i], other_value];
-    const spread = Math.max(...pair.flatMap(v => rest.map(r => gap(v, r))));
+    const spread = Math.max(gap(values[i], m), gap(other_value, m));
     const [a, b] = [alpha[i], beta[i]];
     const upper = (a + b) * spread, distance = gap(h, h2);
     const holds = parts => parts.every((p, j) => !informative[j] || p >= gamma);
@@ -114,7 +119,7 @@ const COMPUTE = {
       hx: [h[0], h2[0]], hy: [h[1], h2[1]], mx: [m[0]], my: [m[1]],
       way_x: [m[0], values[i][0]], way_y: [m[1], values[i][1]],
       way2_x: [m[0], other_value[0]], way2_y: [m[1], other_value[1]],
-      bars: [distance, Math.min(upper, spread)],
+      bars: [distance, upper],
       ...Object.fromEntries(alpha.map((p, j) => [`share${j}`, p])), share_other: b };
   },
 };
@@ -392,6 +397,9 @@ function render({ model, el }) {
       input.max = read.values(one.name).length - 1;
       input.value = at;
       output.textContent = one.readout ? read.pick(one.readout) : read.label(one.name);
+      // Room for the longest label, so that the slider keeps its length under the hand.
+      const longest = Math.max(0, ...(read.pick(one.labels) ?? []).map(label => label.length));
+      output.style.setProperty("--room", `${longest}ch`);
       input.setAttribute("aria-valuetext", output.textContent);
       button.textContent = playing ? "❚❚" : "▶";
       button.setAttribute("aria-label", `${playing ? "Stop" : "Play"}: ${text}`);

@@ -159,6 +159,22 @@ def test_another_run_keeps_the_epoch_as_near_as_it_can(scenes: dict, page: Page)
     epochs = scenes["RunScrubber"]["controls"][1]["values"]["of"]
     nearest = min(epochs[3], key=lambda epoch: abs(epoch - epochs[0][80]))
     assert page.locator("output").inner_text() == f"{nearest:,}"
+    slider = page.locator("input[type=range]")
+    for run in (3, 0):  # the last epoch stays the last one, whichever it is
+        slider.fill(slider.get_attribute("max") or "")
+        page.get_by_label("run").select_option(index=run)
+        assert page.locator("output").inner_text() == f"{epochs[run][-1]:,}"
+
+
+def test_a_slider_keeps_its_length_whatever_its_label_is(scenes: dict, page: Page):
+    show(page, scenes["PathwayPicker"])
+    slider, widths = page.locator("input[type=range]"), set()
+    for place in range(int(slider.get_attribute("max") or 0) + 1):
+        slider.fill(str(place))
+        box = slider.bounding_box()
+        assert box is not None
+        widths.add(round(box["width"]))
+    assert len(widths) == 1
 
 
 def test_it_plays_by_itself_and_stops_at_the_end(scenes: dict, page: Page):
