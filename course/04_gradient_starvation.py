@@ -41,23 +41,26 @@ live = grokkit.presets["live"]
 # small?
 
 # %%
-right = torch.tensor([3.0, 6.0, 12.0])  # by how much the right one of 43 logits is ahead
-logits = torch.zeros(3, 43)
+right = torch.tensor([3.0, 6.0, 9.0, 12.0])  # by how much the right one of 43 logits is ahead
+logits = torch.zeros(4, 43)
 logits[:, 0] = right
 belief, truth = logits.softmax(dim=1), torch.eye(43)[0]
+print("loss L    length of the first factor    root of 2L")
 for one in belief:
-    print(f"loss {-one[0].log():.4f}   length of the first factor {(one - truth).norm():.4f}")
+    loss = -one[0].log()
+    print(f"{loss:.5f}   {(one - truth).norm():.5f}                       {(2 * loss).sqrt():.5f}")
 
 # %% [markdown]
-# It goes down with the loss, and for a small loss in proportion to it. So a small loss leaves little gradient, unless
-# the other two factors grow.
+# It goes down with the loss, and for a small loss in proportion to it (the last two rows). So a small loss leaves
+# little gradient, unless the other two factors grow.
 #
 # The paper says this with a bound, its Lemma 5.1. If the product of the two other factors is at most $C$, then
 #
 # $$\Bigl|\frac{\partial L}{\partial \ell_j}\Bigr| \;\le\; C\sqrt{2L}.$$
 #
-# The bound is true. But it says only how large the gradient *may* be. The paper also reads it as a law: the gradient
-# *does* fall with the square root of the loss. This can be measured.
+# The bound is true. But it says only how large the gradient *may* be, and for a small loss that is far more than it
+# is: compare the last two columns. The paper also reads the bound as a law: the gradient *does* fall with the square
+# root of the loss. This can be measured.
 #
 # ## 2. The gradient, measured
 #
@@ -98,9 +101,9 @@ beside(
 )
 
 # %% [markdown]
-# The triangles stay much nearer to the dashed line, "in proportion", than to the other one. Their slope is the *power*
-# of the loss: 1 means in proportion (a hundredth of the loss, a hundredth of the gradient), and 0.5 means with the
-# square root (a tenth). Here it is for five recorded networks, with weight decay:
+# From the third triangle on (read from the right) they stay much nearer to the dashed line, "in proportion", than to
+# the other one. Their slope is the *power* of the loss: 1 means in proportion, and 0.5 means with the square root.
+# Here it is for five recorded networks, with weight decay:
 
 # %% tags=["nbval-ignore-output"]
 row = experiments.row("starvation-bound").evidence(experiments.recorded("starvation-bound"))
@@ -114,32 +117,19 @@ for seed, one in enumerate(row.runs("baseline")):
 # **The gradient falls about in proportion to the loss**: a little less in the live run (first line), a little more in
 # these five. So attention starves, and faster than the paper's square root says.
 #
-# *See it in a run.* Drag the epoch, from memorising on. In the right panel the gradient (purple) becomes smaller and
-# smaller. In the left panel attention moves on towards the oracle all the same. How can that be? Section 4 comes back
-# to it.
-#
-# The headline names the **phase**. The paper has four: *memorisation*; *plateau*, before attention moves on;
-# *resurgence*, when attention moves to where it should; *grokking*, when half or more of the unseen sums without a
-# mirror image are right.
-
-# %% tags=["nbval-ignore-output"]
-widgets.RunScrubber()
-
-# %% [markdown]
 # ## 3. The twist: who else starves?
 #
 # The paper compares attention with the whole network, and not with the MLP. The MLP learns from the same errors. **Is
 # attention the only part that starves?**
 #
-# To compare the two we need another gradient than that of section 2. There it was the largest gradient of a *score*.
-# Now it is the length of the gradient of the *weights*: of $W_Q$ and $W_K$ for attention, of the two matrices for the
-# MLP. (Attention's goes up and down more.) How far does each fall? We measure it in twenty new networks: the largest
-# value before memorising, divided by the smallest between memorising and 95 %.
+# To compare the two we need another gradient than that of section 2, the largest gradient of a *score*. Now it is the
+# length of the gradient of the *weights*: of $W_Q$ and $W_K$ for attention, of the two matrices for the MLP. We compare
+# its value at memorising with its value when 95 % of the unseen sums are right, in twenty new networks.
 #
-# *How far does attention's gradient fall, divided by how far the MLP's falls? (1: just as far.)*
+# *Attention's gradient falls 17-fold in the median. How far does the MLP's fall?*
 
 # %%
-my_times_further = None
+my_fall_of_the_mlp = None
 
 # %% tags=["hide-output"]
 fresh = experiments.row("headlines").evidence(experiments.recorded("headlines"))
@@ -148,57 +138,56 @@ names = {
     "gradient of the MLP": "readout_pull",
     "AdamW's step of attention": "attention_move",
 }
-falls = {words: fall("baseline", name)(fresh).low for words, name in names.items()}
+memorised, come = fresh.memorised("baseline"), fresh.grokked("baseline", 0.95)
+falls = {
+    words: (fresh.at("baseline", name, memorised) / fresh.at("baseline", name, come))
+    for words, name in names.items()
+}
 print("The result:")
 for words in list(names)[:2]:
     values = falls[words]
     print(f"{words} falls {np.median(values):.0f}-fold ({values.min():.0f} to {values.max():.0f})")
-further = np.median(falls["gradient of attention"] / falls["gradient of the MLP"])
-beside(
-    "04 attention falls further than the MLP", my_times_further, round(float(further), 1), "times"
-)
+beside("04 fall of the gradient of the MLP", my_fall_of_the_mlp,
+       round(float(np.median(falls["gradient of the MLP"]))), "times")  # fmt: skip
 
 # %% [markdown]
-# **The MLP starves, too.** Both gradients fall far. (Which falls further depends on the measure: this one takes the
-# lowest dip of a curve that goes up and down. By another one, in the evidence, it is the MLP's.) So starvation by
-# itself does not explain why attention is late.
+# **The MLP starves, too.** So starvation does not tell attention from the MLP, and by itself it does not explain why
+# attention is late. (Which of the two falls further depends on where one measures, for attention's gradient goes up and
+# down: see the evidence.)
 #
 # ## 4. A small gradient is not a small step
 #
 # The optimizer, AdamW, does not take steps of the gradient's size. It divides each gradient by its own recent size.
-# We claimed, before these runs, that attention's steps fall at most ten-fold. *By what factor do they fall?* (Again
-# the largest before memorising, divided by the smallest from there to 95 %.)
+# What weight decay takes off the weights comes on top of that, and is not counted here.
+#
+# *From memorising to 95 %, by what factor does attention's step shrink? (1: it keeps its size.)*
 
 # %%
 my_step_factor = None
 
 # %% tags=["hide-output"]
 steps = falls["AdamW's step of attention"]
-since = [
-    float(one.attention_move[-1] / one.attention_move[(one.train_accuracy >= 0.99).values][0])
-    for one in fresh.runs("baseline")
-]
 print("The result:")
 print(
     beside(
-        "04 fall of the steps of attention", my_step_factor, round(float(np.median(steps))), "times"
+        "04 fall of the steps of attention",
+        my_step_factor,
+        round(float(np.median(steps)), 1),
+        "times",
     )
 )
-print(f"    from {steps.min():.0f} to {steps.max():.0f} in {len(steps)} seeds")
-print(f"step at the end, over the step at memorising: {np.median(since):.1f} in the median "
-      f"({min(since):.1f} to {max(since):.1f})")  # fmt: skip
-kl = np.median(
-    [one.kl[(one.train_accuracy >= 0.99).values][[0, -1]] for one in fresh.runs("baseline")], axis=0
-)
-print(f"KL to the oracle: {kl[0]:.2f} at memorising, {kl[1]:.2f} at the end (medians)")
+print(f"    from {steps.min():.1f} to {steps.max():.1f} in {len(steps)} networks")
+kl = [np.median(fresh.at("baseline", "kl", when)) for when in (memorised, come)]
+print(f"KL to the oracle: {kl[0]:.2f} at memorising, {kl[1]:.2f} at 95 % (medians)")
+before = np.median(fall("baseline", "attention_move")(fresh).low)
+print(f"largest step before memorising, over the least after it: {before:.0f} (median)")
 
 # %% [markdown]
-# Here is a picture of all three. *When* does the step (black, dashed) fall: before or after the network has memorised?
+# Here are all three in one run:
 
 # %% tags=["hide-output"]
 one = fresh.runs("baseline")[0]
 at = one.epoch.values[1:]
-memorised = one.epoch.values[(one.train_accuracy >= 0.99).values][0]
 changes = (
     {"linestyle": "-", "markevery": 5},
     {"color": "#8C6BB1", "marker": None},
@@ -215,25 +204,31 @@ viz.lines(
     x="epoch (log scale)",
     y="norm of a gradient or of a step (log scale)",
     log="xy",
-    marks={"memorised": memorised},
+    marks={"memorised": memorised.values[0]},
 )
 
 # %% [markdown]
-# Our claim was wrong: in the median the steps fall 16-fold. But look at the black curve: its large values are those of
-# the first epochs. It falls *before* the sums are memorised, left of the vertical line. From then on they keep their
-# size (the line before the last). The MLP's gradient falls steadily; attention's goes up and down, and falls in the
-# end. So with decay "the gradient is tiny, and therefore attention cannot move" is wrong. Attention goes on moving,
-# towards the oracle: see the KL above, and the widget.
+# **The gradient falls, and the step keeps about its size.** Right of the vertical line the dashed black curve goes up
+# and down, and not down. So with decay "the gradient is tiny, and therefore attention cannot move" is wrong: attention
+# goes on to the oracle, as the KL shows. (Left of the line the step does fall, from its large values in the first
+# epochs, by 16 times in the median. We had claimed at most ten, and were wrong.)
 #
-# These steps were measured with weight decay. Without it even AdamW's steps nearly vanish, as lesson 05 shows. So the
-# next question is what decay does.
+# *See it in another run.* Drag the epoch, from memorising on. In the right panel the gradient (purple) becomes smaller
+# and smaller, far below what the bound allows. In the left panel attention moves on all the same.
+
+# %% tags=["nbval-ignore-output"]
+widgets.RunScrubber()
+
+# %% [markdown]
+# All this was with weight decay. Without it even AdamW's steps nearly vanish, as lesson 05 shows. So the next question
+# is what decay does.
 #
 # ## Case file
 #
 # - **We know:** after memorising, the gradient of the scores falls about in proportion to the loss (five seeds).
 #   The MLP starves, too (twenty fresh seeds).
-# - **We doubt:** that a tiny gradient is what makes attention late. With decay, AdamW's steps shrink far less than
-#   the gradient, and attention goes on moving.
+# - **We doubt:** that a tiny gradient is what makes attention late. With decay, AdamW's steps hardly change after
+#   memorising, and attention goes on moving.
 # - **It would change our minds:** a network in which attention starves and the MLP does not.
 #
 # **The map so far:** what is said, what was measured, and the [verdict](00_index.ipynb). (The line on *Figure 1*

@@ -2,8 +2,8 @@
 
 AdamW divides a gradient by its own running size, so a starved gradient need not mean a
 starved step. These records, made where ``RunSpec.updates`` is on, tell the two apart: for
-attention (W_Q, W_K), and with the rest of the network as the control. Measured, the steps do
-shrink on the plateau, far less than the gradient (claim ``headlines/steps-go-on``).
+attention (W_Q, W_K), and with the rest of the network as the control. What was measured: claim
+``headlines/steps-go-on`` and lesson 04.
 """
 
 from collections.abc import Mapping

@@ -2,6 +2,7 @@
 
 from textwrap import wrap
 
+from grokkit.experiments import MapLine
 from grokkit.experiments import claims_map as lines_of
 from grokkit.viz.alt import tell
 from grokkit.viz.style import GREY, INK, Picture, picture, style
@@ -20,7 +21,7 @@ MARKS = {"reproduced": "✔", "partly": "◐", "not reproduced": "✘", "undecid
 COLUMNS = (0.0, 0.07, 0.44, 0.84)
 """Where the columns begin, as shares of the width: lesson, claim, measured, verdict."""
 
-WIDTHS = (50, 54)
+WIDTHS = (50, 52)
 """The letters of a line of the two wide columns."""
 
 WIDTH, LINE, ROW = 10.5, 0.165, 0.12
@@ -30,6 +31,10 @@ WIDTH, LINE, ROW = 10.5, 0.165, 0.12
 def claims_map(upto: int | None = None) -> Picture:
     """What is said, what was measured, and the verdict, a row for each claim of the course.
 
+    Args:
+        upto: a lesson; its own claims are shown whole, those of the lessons before it without what
+            was measured. None: all claims, whole.
+
     Returns:
         A picture of 10.5 inches' width that is as high as its rows; in words:
         :attr:`Picture.alt`.
@@ -38,11 +43,23 @@ def claims_map(upto: int | None = None) -> Picture:
         SettingError: ``upto`` is not a whole number from 0 on.
     """
     lines = lines_of(upto)
-    rows = [
-        (wrap(f"{one.says} ({one.who})", WIDTHS[0]), wrap(one.measured, WIDTHS[1]), one)
-        for one in lines
+    rows: list[tuple[list[str], list[str], str, MapLine]] = []
+    told: list[str] = []
+    for one in lines:
+        words, whole = f"{one.says} ({one.who})", upto in (None, one.lesson)
+        said = wrap(words, WIDTHS[0] if whole else sum(WIDTHS))
+        seen = wrap(one.measured, WIDTHS[1]) if whole else []
+        verdict, _, how = one.verdict.partition(": ")
+        mark = f"{MARKS.get(verdict, '')} {verdict}"
+        if how and whole:
+            mark += f"\n    ({how})"
+        rows.append((said, seen, mark, one))
+        measured = f" Measured: {one.measured};" if whole else ""
+        told.append(f"Lesson {one.lesson:02}, {one.who}: {one.says}{measured} {one.verdict}.")
+    heights = [
+        LINE * max(len(said), len(seen), mark.count("\n") + 1) + ROW
+        for said, seen, mark, _ in rows
     ]
-    heights = [LINE * max(len(said), len(seen), 2) + ROW for said, seen, _ in rows]
     total = sum(heights) + 0.75
     with style():
         figure = picture(WIDTH, total, "none")
@@ -53,25 +70,19 @@ def claims_map(upto: int | None = None) -> Picture:
         for x, head in zip(COLUMNS, heads, strict=True):
             ax.text(x, 0.36, head, fontsize=10.5, fontweight="bold", va="bottom")
         y = 0.45
-        for (said, seen, one), height in zip(rows, heights, strict=True):
+        for (said, seen, mark, one), height in zip(rows, heights, strict=True):
             ax.axhline(y, color=GREY, linewidth=0.6)
-            verdict, _, how = one.verdict.partition(": ")
             top = y + ROW / 2
             look = {"fontsize": 9.5, "va": "top", "linespacing": 1.2}
             ax.text(COLUMNS[0], top, f"{one.lesson:02}", color=INK, **look)
             ax.text(COLUMNS[1], top, "\n".join(said), color=INK, **look)
-            ax.text(COLUMNS[2], top, "\n".join(seen), color=INK, **look)
-            words = f"{MARKS.get(verdict, '')} {verdict}" + (f"\n    ({how})" if how else "")
-            color = COLORS.get(verdict, INK)
-            ax.text(COLUMNS[3], top, words, color=color, fontweight="bold", **look)
+            if seen:
+                ax.text(COLUMNS[2], top, "\n".join(seen), color=INK, **look)
+            color = COLORS.get(one.verdict.partition(": ")[0], INK)
+            ax.text(COLUMNS[3], top, mark, color=color, fontweight="bold", **look)
             y += height
         ax.axhline(y, color=GREY, linewidth=0.6)
         ax.text(0, y + 0.06, NOTE, fontsize=8.5, va="top", color=INK)
-        told = (
-            f"Lesson {one.lesson:02}, {one.who}: {one.says} "
-            f"Measured: {one.measured}; {one.verdict}."
-            for one in lines
-        )
         tell(ax, " ".join(told))
     return figure
 

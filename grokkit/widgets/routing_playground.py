@@ -163,9 +163,9 @@ def _plane() -> Scene:
             mark("dots", x=_out("hx"), y=_out("hy"), color=GREEN, size=6),
             mark("words", x=vx, y=vy, text=names, shift=[0, -13]),
             mark("words", x=ox, y=oy, text=f"v′{_subscript(i)}", shift=[0, -13]),
-            mark("words", x=_out("mx"), y=_out("my"), text="m", shift=[12, -10]),
-            *(mark("words", x=_out("hx"), y=_out("hy"), text=text, shift=[aside, 16],
-                   color="#00563F") for text, aside in ((["h", ""], -9), (["", "h′"], 9))),
+            mark("words", x=_out("mx"), y=_out("my"), text="m", shift=[13, 10]),
+            *(mark("words", x=_out("hx"), y=_out("hy"), text=text, shift=shift, color="#00563F")
+              for text, shift in ((["h", ""], [-9, 16]), (["", "h′"], [9, -12]))),
         ],
     }  # fmt: skip
 

@@ -41,7 +41,9 @@ def test_it_shows_the_lines_up_to_a_lesson_and_says_the_same_in_words(upto: int 
     ]
     figure = viz.claims_map(upto)
     for one in lines:
-        assert f"{one.measured}; {one.verdict}" in figure.alt
+        whole = upto in (None, one.lesson)
+        assert (f"{one.measured}; {one.verdict}" in figure.alt) == whole
+        assert f"{one.says}" in figure.alt and one.verdict in figure.alt
         verdict = one.verdict.partition(": ")[0]
         assert verdict in COLORS and verdict in MARKS
     assert figure.get_figheight() == pytest.approx(_height(figure), abs=1.0)
@@ -54,8 +56,9 @@ def _height(figure: viz.Picture) -> float:
     return figure.get_figheight() - lowest / figure.dpi
 
 
-def test_no_words_of_a_column_reach_into_the_next():
-    figure = viz.claims_map()
+@pytest.mark.parametrize("upto", [8, None])
+def test_no_words_of_a_column_reach_into_the_next(upto: int | None):
+    figure = viz.claims_map(upto)
     renderer = figure.canvas.get_renderer()  # type: ignore[attr-defined]
     boxes = [text.get_window_extent(renderer) for text in figure.axes[0].texts]
     overlaps = [
