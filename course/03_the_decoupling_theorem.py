@@ -195,7 +195,9 @@ figure
 # %%
 grokked = np.concatenate([measured[name, "least mass"][groks[name]] for name in arms])
 print(f"least mass in the {len(grokked)} networks that grok: {grokked.min():.2f} or more")
-print(f"least mass under the strong pull: {measured['strong pull', 'least mass'].max():.2f} or less")
+print(
+    f"least mass under the strong pull: {measured['strong pull', 'least mass'].max():.2f} or less"
+)
 (one,) = [one for one in experiments.claims("structure") if one.claim.id == "structure/least-mass"]
 print(f"\n{fill(one.claim.says, 90)}\n    -> {one.label}")
 
@@ -221,7 +223,9 @@ came = np.isfinite(controls.grokked(uniform, 0.95).values)
 print("The result:")
 print(f"least mass: {controls.final(uniform, 'min_informative_mass').min():.2f} or more in each")
 print(beside("03 seeds that grok, uniform attention", my_uniform_count, came.sum().item(), "of 5"))
-print(f"unseen sums right at the end, least of five: {controls.final(uniform, 'test_accuracy').min():.0%}")
+print(
+    f"unseen sums right at the end, least of five: {controls.final(uniform, 'test_accuracy').min():.0%}"
+)
 
 # %% [markdown]
 # Each network answers most of the unseen sums. So a network can add without looking more at the numbers than
