@@ -163,8 +163,7 @@ for arm in ("baseline", "KL 1", "KL 3"):
 #
 # So here "entirely" is wrong: the last output says what is left of the wait. **A strong prior removes the search, and
 # learning to add remains.** (This depends on where we draw the line: attention counts as right from half of the
-# oracle's share on. If it had to have three quarters, five seeds would not show that learning to add stays the same:
-# [FINDINGS.md](../FINDINGS.md).)
+# oracle's share on. With three quarters, five seeds are too few to say it: [FINDINGS.md](../FINDINGS.md).)
 #
 # *Turn the knob.* Press *Start* with a KL strength of 0, and *Pause* at about epoch 1,500. Then set it to 1 and start
 # again; the first run stays as pale curves. Compare the panels: with the prior the KL comes near 0 much sooner. Half
@@ -209,11 +208,11 @@ beside("06 seeds that noise brings to 95 %", my_noise_count, count, "of 5")
 
 # %% [markdown]
 # With either control no network comes to 95 % in its epochs, modulo 43 and modulo 113, while the prior's networks do.
-# **The prior helps by what it says.**
+# **Another gradient of the same size does not help. The gain comes from what the prior says.**
 #
-# Modulo 43 both controls are even slower than nothing: without any prior all five come to 95 % within 3,000 epochs,
-# with either of them none does. Modulo 113 the controls were stopped at 4,650
-# epochs, too early to compare them with nothing.
+# Modulo 43 both controls even do harm: without any prior all five come to 95 % within 3,000 epochs, with either of them
+# none does. (Why, we did not test.) Modulo 113 the controls were stopped at 4,650 epochs, too early to compare them
+# with the network without any prior.
 #
 # (Our claim, which stands on the map, was stronger: noise takes at least twice the prior's epochs. In one seed the
 # prior took 2,475 epochs, and the noise runs were too short to tell.)
@@ -223,7 +222,7 @@ beside("06 seeds that noise brings to 95 %", my_noise_count, count, "of 5")
 # If the prior only spares the network the search, it should help little where the search is short. Here are three
 # such cases:
 #
-# - **constant distractors** (lesson 02): at this learning rate the search takes about a third of the epochs;
+# - **constant distractors** (lesson 02): in this setting the search takes about a third of the epochs;
 # - the **unordered split**: (a, b) and (b, a) are both trained on or both unseen, so no mirror image helps (with 70 %
 #   of the pairs; about a fifth);
 # - **Muon**, the other optimizer of lesson 05, at the same learning rate × decay (about a sixth).
@@ -284,13 +283,13 @@ beside("06 the prior helps least", my_case, least)
 # ## Case file
 #
 # - **We know:** from β = 0.1 to 3 the prior shortens the search, and changes learning to add by less than a half
-#   (with ordered pairs, as in the earlier lessons). So the paper's "entirely" is wrong here: in the median about half
-#   of the epochs to 95 % remain. Noise in its place brings no network to 95 % in 3,000 epochs (4,650 modulo 113).
+#   (with ordered pairs, as in the earlier lessons). So the paper's "entirely" is wrong here: at β = 3, 725 of the 2,250
+#   epochs of the wait remain in the median. Noise in its place brings no network to 95 % in 3,000 epochs (4,650 modulo 113).
 # - **We doubt:** that a prior never shortens learning to add. With the unordered split it may.
 # - **It would change our minds:** fresh seeds, with ordered pairs, on which a prior shortens the second part as well.
 #
 # **The map so far:** what is said, what was measured, and the [verdict](00_index.ipynb). (*A strong prior leaves no
-# wait*: its number is of other runs, at β = 3.)
+# wait*: its number is of other runs, with other settings, at β = 3.)
 
 # %%
 viz.claims_map(upto=6)

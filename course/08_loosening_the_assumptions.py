@@ -45,12 +45,12 @@ def told(spec):
 # %% [markdown]
 # ## 1. Other worlds: does the prior still help?
 #
-# Pick one of six worlds (five recorded runs of these and of two more come afterwards):
+# Pick one of six worlds. (Afterwards come five recorded runs in each of these worlds, and in two more.)
 #
 # | name | so far | in this world |
 # | --- | --- | --- |
 # | `"moving"` | the numbers have fixed places | they stand anywhere (six tokens), each marked by a star |
-# | `"random"` | distractors are letters | distractors are random numbers (six tokens) |
+# | `"random"` | distractors are letters | distractors are random numbers (six tokens), the trap of lesson 02 |
 # | `"permutations"` | a + b is b + a | one permutation after another: the order matters (with two heads) |
 # | `"product"` | addition | multiplication modulo 43 |
 # | `"Muon"` | the optimizer AdamW | the optimizer Muon (lesson 05) |
@@ -117,13 +117,13 @@ for words, epoch in (("no prior", slow), ("told where to look", fast)):
 beside(f"08 the prior helps, {name}", my_bet, "undecided" if undecided else in_time)
 
 # %% [markdown]
-# One run proves little. (In the world of permutations 1,400 epochs are mostly too few.) Here are five recorded seeds
+# One run proves little. (For permutations and Muon 1,400 epochs are mostly too few.) Here are five recorded seeds
 # in each world, most of them trained for longer. There are two worlds more: addition with four heads, and a sum of
 # three numbers.
 #
 # Each dot is a network, at its epoch of 95 %. A triangle is a network that had not come there when training stopped
 # (5 ▷: five of them). Compare green (below) with orange (above): a seed says yes if its green epoch is at most 80 % of
-# its orange one. The right column counts these seeds.
+# its orange one. (The five seeds stand in the same order from top to bottom.) The right column counts these seeds.
 
 # %% tags=["hide-input"]
 compared = {
@@ -177,7 +177,7 @@ figure
 # worlds it helps.** In the four lower worlds fewer than four seeds say yes, and under Muon not one does.
 #
 # A seed is *silent* if both of its runs ended before 95 %: nobody knows which would have been first. The permutations
-# have three that say yes and two silent ones, which could make five: undecided. Why the prior does not help in the
+# have three that say yes and two silent ones, which could make five: undecided. Why too few seeds say yes in the
 # other three worlds, we do not know.
 #
 # ## 2. Longer sequences
@@ -255,12 +255,13 @@ for kind, w in weights.items():
 
 # %% [markdown]
 # In training nothing ever stood in the new places, so the network learned nothing about them. A letter there is turned
-# away all the same, because it is a letter. A random number is not: as a token it is like the two that matter. So the
-# many new numbers take most of the attention, and the MLP never met such mixtures. ([The
+# away all the same, because it is a letter. A random number is not: as a token it is like the two that matter. So
+# three quarters of the attention go elsewhere, and the MLP never met such mixtures. ([The
 # evidence](evidence/08_loosening_the_assumptions.ipynb), section 2, takes the scores apart.)
 #
-# Both networks had the prior. What would they do *without* it? We claimed that the prior adds 0.05 or more to the share
-# right at 24 tokens. Here are five recorded seeds (trained for longer than the live ones):
+# Both networks had the prior. What would they do *without* it? The paper says that the prior keeps more of the accuracy.
+# We asked for 0.05 or more at 24 tokens. Here are five recorded seeds (most trained for longer than the live ones, some
+# until 99 % were right):
 
 # %%
 routing = evidence["routing"]
@@ -276,7 +277,8 @@ print(f"claimed: a gain of 0.05 with letters and with random numbers -> {claim.l
 
 # %% [markdown]
 # With letters nothing could be gained: without the prior 0.99 is right already. With random numbers hardly any sum is
-# right with the prior or without it. (Guessing gives 0.02.) **On longer sequences the prior brings no gain of 0.05,
+# right with the prior or without it. (Guessing gives 0.02. And without the prior these networks fail at six tokens
+# already, so they say little about length.) **On longer sequences the prior brings no gain of 0.05,
 # with either kind of distractors.**
 #
 # ## 3. The twist: must it know where?
@@ -334,7 +336,7 @@ beside("08 of ten with a sharp prior", my_count_of_ten, ten)
 #
 # </details>
 #
-# Here is each network, but for the teacher's five:
+# Here is each network, without the teacher's five:
 
 # %% tags=["hide-input"]
 drawn = {
@@ -365,8 +367,9 @@ viz.lines(
 
 # %% [markdown]
 # The networks without a prior and those told where to look stand on the right and at the top. The ten with a sharp
-# prior stand on the left, and only one of them has 95 % right at the end (two came there; one fell back). Most of
-# their sums still work, and the worst ones do not: the least mass is that of the worst sum.
+# prior stand on the left, and only one of them has 95 % right at the end (two came there; one fell back). In eight of
+# the ten most sums still work, and the worst ones do not: the least mass is that of the worst sum. The other two fail
+# nearly everywhere.
 #
 # **Sharp is not right.** As in [lesson 03](03_the_decoupling_theorem.ipynb), each informative token must keep some
 # attention, and the mean does not show whether it does.

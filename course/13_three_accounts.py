@@ -36,11 +36,11 @@ from grokkit.viz.style import SIGNAL_LOOKS, picture, titles
 # | account | signal | what it measures |
 # | --- | --- | --- |
 # | structure | **KL** | how far attention is from the oracle (lesson 02) |
-# | features | **entropy** | how evenly attention is spread over the five tokens (a measure of the paper of lesson 11) |
+# | features | **entropy** | how evenly attention is spread over the five tokens (it is of the paper of lesson 11, but it measures attention) |
 # | | **effective rank** | how many directions the features use, the vectors that the readout gets (lesson 11) |
-# | | **alpha** | how unequal these directions are in strength (low: a few are far stronger) |
-# | uniformity | **best step** | how near neighbours are in the embedding, at the best step (lesson 12) |
-# | of no account | **Fourier** | whether the dimensions of the embedding share a few frequencies (lesson 09) |
+# | | **alpha** | how evenly strength is spread over these directions (low: a few are far stronger) |
+# | uniformity | **best step** | go round the numbers in steps of k: how near is each to the next, with the best k? (lesson 12) |
+# | none of the three | **Fourier** | whether the dimensions of the embedding share a few frequencies (lesson 09) |
 # | | **norm** | how large the weights of the MLP are (lesson 05) |
 #
 # The answer itself is an eighth signal, **unseen pairs**: the accuracy on pairs whose mirror image is unseen, too.
@@ -120,7 +120,7 @@ print(beside("13 last of the signals", my_last, ranked[-1]))
 beside("13 half-way before the unseen pairs", my_leaders and sorted(my_leaders), sorted(leaders))
 
 # %% [markdown]
-# One seed is slow in nearly everything. So the picture divides each epoch by that of the unseen pairs of the *same* seed. Each row is a signal, and each dot
+# Seeds differ in speed. So the picture divides each epoch by that of the unseen pairs of the *same* seed. Each row is a signal, and each dot
 # a seed. Left of the line means: before the unseen pairs.
 
 # %% tags=["hide-output"]
@@ -130,7 +130,7 @@ with viz.style():
     titles(
         figure,
         "When each signal is half-way",
-        "five seeds; the colour is that of the account",
+        "five seeds; blue: features; norm and Fourier belong to none of the accounts",
     )
     ax = figure.subplots()
     for row, name in enumerate(order):
@@ -159,7 +159,7 @@ figure
 #
 # </details>
 #
-# So a paper could stop here: *my signal comes before the grok, in every seed.*
+# So two of the three papers could stop here: *my signal comes before the grok, in every seed.*
 #
 # ## 3. The twist: one more signal
 #
@@ -181,15 +181,15 @@ print(f"ahead in {np.sum(clock < dates['unseen pairs'])} of {len(runs)} seeds")
 # that. So whatever grows or shrinks at a constant rate, for whatever reason, is ahead of them. **Coming before is not
 # evidence.** What is?
 #
-# ## 4. A network that never groks
+# ## 4. Networks that did not grok
 #
 # If a signal shows that a network generalises, it must not go half-way in networks that do not. We have two kinds that
 # memorised, and had not grokked when we stopped. In one the **weight decay is 0** (lesson 05). The other sits in the
 # **trap** of lesson 02: its distractors are random numbers.
 #
-# The picture shows where each signal *ends* there. It is measured on the way of the network of the same seed that
-# groks: 0 is where that network stood at memorising, 1 is where it ended, and the dashed line is half-way. A dot left
-# of 0 is farther from a grok than at memorising.
+# The picture shows where each signal *ends* there. The scale is that of the network with the same seed that groks: 0 is
+# where that network stood at memorising, 1 is where it ended, and the dashed line is half-way. A dot left of 0 is
+# farther from a grok than that network was at memorising.
 #
 # *Which signals stay left of half-way in both kinds? And does the one that came first?*
 
@@ -240,20 +240,19 @@ beside("13 signals that stay left of half-way", my_good and sorted(my_good), sor
 
 # %% [markdown]
 # All signals but one stay left of half-way. The one is the **effective rank**: in the trap it goes half-way in three of
-# five networks, and hardly any unseen pair is right. So the signal that came first does not show that a network
-# generalises.
+# five networks, and no more unseen pairs are right than by guessing. So the signal that came first does not show that a
+# network generalises.
 #
-# (KL changes a lot in the trap, more than in a grok: attention gets less bad, and is still worse than at memorising in
-# the network that groks. Our own claim had asked how much a signal *changes* there, and KL failed it: evidence 13. To
-# ask where it *ends* is an afterthought, so fresh seeds should test it.)
+# (In the trap attention improves a lot, from very bad to bad. So our own claim, which had asked how much a signal
+# *changes* there, failed for KL: evidence 13. To ask where it *ends* is an afterthought; fresh seeds should test it.)
 #
 # ## 5. Change one thing, and see what follows
 #
 # To show a *cause*, change it and see what follows. With attention we can: the KL prior of lesson 06 tells the network
 # where to look. If the other signals waited for attention, they must now come sooner.
 #
-# How soon does the network with the prior reach the level that marked half-way without it? In each row the open mark is
-# without the prior and the filled one with it.
+# Take the level of each signal that marked half-way without the prior. When does the network with the prior come to the
+# same level? In each row the open mark is without the prior and the filled one with it.
 
 # %% tags=["hide-input"]
 with viz.style():
@@ -294,30 +293,33 @@ figure
 # - All but one come much sooner, and so do the unseen pairs. (KL and entropy are what the prior moves; the others are
 #   news.) So the search for where to look *was* in their way.
 # - With the prior the effective rank comes to its level in one seed of five only, and the unseen pairs come to theirs
-#   in all five. So it was not needed.
+#   in all five. So this level was not needed.
 #
 # All tests side by side, in numbers of seeds:
 
 # %% tags=["hide-input"]
-heads = ("before the answers", "half-way: no decay", "the trap", "with the prior")
+print(" " * 16 + f"{'good: 5 of 5':>36}{'good: 0 of 5':>36}{'good: 5 of 5':>18}")
+heads = ("before answers", "before clock", "half-way, no decay", "half-way, trap", "with the prior")
 print(" " * 16 + "".join(f"{head:>20}" for head in heads))
 for name in kinds:
-    counts = [(dates[name] < dates["unseen pairs"]).sum()]
+    counts = [(dates[name] < other).sum() for other in (dates["unseen pairs"], clock)]
     counts += [(ends(name, arm) >= 0.5).sum() for arm in controls]
     counts += [np.isfinite(arrivals(evidence, name, "KL 1").values).sum()]
     print(f"{name:16}" + "".join(f"{f'{count} of 5':>20}" for count in counts))
 
 # %% [markdown]
-# The effective rank fails in the trap and with the prior. Fourier and alpha are mostly not early, and a cause cannot
-# come late. Four come through: KL and entropy, both of attention, and the best step and the norm. Of these only
-# attention is earlier than the number of the epoch, in four of five seeds.
+# (The *clock* is the number of the epoch.) The effective rank fails in the trap and with the prior. Alpha is late in
+# every seed, and a cause cannot come late. Fourier comes together with the answers, so its date says nothing either
+# way. Four come through: KL and entropy, which both measure attention, the best step and the norm. Of these only
+# attention is earlier than the clock, in four of five seeds. (That proves nothing. But what is no earlier than a clock
+# gains nothing from being early.)
 #
 # ## 6. Three accounts, three times
 #
-# Each account saw something that is there. Early, attention turns to the numbers: the search. Then the embeddings
+# Each account saw something that is there, though the effective rank rises where its account says that it falls. Early, attention turns to the numbers: the search. Then the embeddings
 # become even and their waves gather: learning to add. The features move early (effective rank) and late (alpha).
 #
-# The whole course on one map:
+# The whole course on one map (the last line is our claim about this lesson's order):
 
 # %%
 viz.claims_map()

@@ -3,14 +3,14 @@
 #
 # *An elective. No lesson needs it.*
 #
-# Put a marble on the ridge between two valleys, and let the wind blow. Half of the time it ends on the left, half of
-# the time on the right. A network has seen a thousand marbles and their ends. What does it answer for a marble on the
+# Put a marble on the ridge between two valleys, and let the wind blow. Now it ends on the left, now on the right. A network has seen a thousand marbles and their ends. What does it answer for a marble on the
 # ridge?
 #
 # So far each input had one right answer. Here it has many, and the best answer says how probable each of them is.
 # **How do you train a network to say that, and how do you measure whether it is right?** You train a **Martingale
 # Neural Operator** (MNO), built after the abstract of a paper (arXiv 2605.15806) by the authors of the paper of lesson
-# 01, and compare it with a much simpler rival.
+# 01, and compare it with a much simpler rival. (An *operator* maps whole fields to fields. A *martingale* is random and
+# on average goes neither up nor down.)
 #
 # *You need* lesson 01, and from statistics variance, covariance and the normal (Gaussian) distribution. *Time:* 25
 # minutes; the code takes {{time 14}} of one core.
@@ -148,7 +148,7 @@ print(f"its squared error {errors.min():.2f}; variance of the ends {at_half.var(
 
 # %% [markdown]
 # **With the squared error the best answer is the conditional mean, and nothing is learned of the spread.** The network
-# comes near to this answer (green and dashed, above).
+# comes near to this answer (dashed, above), a little below it.
 #
 # ## 3. Answer with a law
 #
@@ -174,7 +174,7 @@ print(f"best sigma {sigmas[losses.mean(dim=1).argmin()]:.2f}; "
 # %% [markdown]
 # **The likelihood finds the spread, too.**
 #
-# Now whole fields. Neighbouring places go to the same valley, so they vary together: their **covariance** is positive.
+# Now whole fields. Neighbouring places mostly go to the same valley, so they vary together: their **covariance** is positive.
 # The MNO answers each beginning with a Gaussian law of three parts:
 #
 # - the **mean** $m$, a field;
@@ -187,10 +187,8 @@ print(f"best sigma {sigmas[losses.mean(dim=1).argmin()]:.2f}; "
 #
 # $$u_T = m + B^\top z + \sqrt{d}\,e, \qquad \text{with the covariance}\quad C = B^\top B + d\,I .$$
 #
-# Each part has a loss of its own: the squared error trains the mean, and the likelihood trains the spread
-# ([exercise 14.2](../exercises/14_random_targets.ipynb) writes it for whole fields). Why not train the mean by the
-# likelihood as well? If the spread is learned first, the network takes the error of its mean for noise, and stops
-# correcting it ([the evidence](evidence/14_random_targets.ipynb)).
+# The mean has one loss, the squared error. The spread (factors and nugget) has another, the likelihood ([exercise 14.2](../exercises/14_random_targets.ipynb) writes it for whole fields). Why not train the mean by the
+# likelihood as well? A wide spread makes every error cheap, and then the mean is no longer improved ([the evidence](evidence/14_random_targets.ipynb)).
 #
 # At x = 0.5 the true ends have two peaks, one for each valley. Here is the law of the trained MNO:
 
@@ -224,8 +222,8 @@ viz.lines(
 #
 # ## 4. What each part of the law adds
 #
-# On the left are true ends. The other panels show the trained MNO, part by part: forty fields each. (The numbers below
-# are from 256.)
+# On the left are true ends. The other panels show the trained MNO, part by part: fifteen fields each. (The numbers
+# below are from 256.)
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 with torch.no_grad():
@@ -251,11 +249,11 @@ with viz.style():
     titles(
         figure,
         "What each part of a law adds",
-        "one beginning near the ridge; forty fields a panel (mean: one)",
+        "one beginning near the ridge; fifteen fields a panel (mean: one)",
     )
     for ax, (words, fields) in zip(figure.subplots(1, 4, sharey=True), panels.items(), strict=True):
         color = GREY["color"] if words == "true ends" else viz.LOOKS["test"].color
-        ax.plot(x, fields[:40].T, color=color, linewidth=2 if words == "mean" else 0.4)
+        ax.plot(x, fields[:15].T, color=color, linewidth=2 if words == "mean" else 0.6)
         ax.set(title=words, xlabel="place x", ylim=(-2.6, 2.6), xticks=[0, 0.5, 1])
         if words == "true ends":
             ax.set_ylabel("u (1 = standard deviation\nof all ends)")
@@ -272,8 +270,8 @@ print(f"nugget d: 1.00 when training begins, {law.variance[0, 0]:.2f} when it en
 
 # %% [markdown]
 # The mean is nearly flat, and near the ridge. With the factors there is a spread, and neighbours still go together.
-# The nugget adds what eight patterns leave out. It is still too large: with it neighbours differ four times as
-# much as in the true ends. And yet the law is too narrow at this beginning: compare the spreads.
+# The nugget adds what eight patterns leave out. It makes the fields too rough, and the spread is still too small:
+# compare the last row with the first.
 #
 # ## 5. How good is a law?
 #
@@ -305,8 +303,8 @@ spreads = [float(data.law[one].std(dim=0).mean()) for one in (ridge, valley)]
 print(f"spread of the ends: from the ridge {spreads[0]:.2f}, from a valley {spreads[1]:.2f}")
 
 # %% [markdown]
-# "The truth, drawn again" is about the best possible. The single answer of the squared error covers nothing. The MNO
-# comes nearer to the truth. Over all eight beginnings its law is slightly too wide (0.92 against 0.89).
+# "The truth, drawn again" is about the best possible. The single answer of the squared error is one point and covers
+# nothing. The MNO comes nearer to the truth. Over all eight beginnings its law is slightly too wide (0.92 against 0.89).
 #
 # ## 6. Is it the MNO?
 #
@@ -314,8 +312,8 @@ print(f"spread of the ends: from the ridge {spreads[0]:.2f}, from a valley {spre
 # the *squared error*. Compute one covariance of all its training errors. Add noise with this **one covariance** to
 # each of its answers.
 #
-# The MNO has a covariance *of its own for each beginning*, and that should help: from a ridge the ends go farther
-# apart than from a valley (the last line above).
+# The MNO has a covariance *of its own for each beginning*: from a ridge the ends go farther apart than from a valley
+# (the last line above).
 #
 # *Which of the two has the lower energy score: `"covariance"` or `"factors"` (the MNO)?*
 
@@ -336,7 +334,7 @@ beside("14 the better law", my_winner, "covariance" if covariance_wins else "fac
 # One run proves little. Here are five recorded seeds of four equations. We had claimed:
 #
 # - On `heat` (our equation without valleys) and `burgers` (a fluid with shocks) one covariance is as good as the MNO,
-#   or better: the ratio of the last column is 1 or more.
+#   or better: the ratio "MNO over one covariance" is 1 or more.
 # - On `phi4` (our equation) and `rough` (the path of a price, whose noise depends on the field) the MNO is better:
 #   the ratio is 0.98 or less.
 
@@ -356,20 +354,23 @@ rivals = {
     "truth": "truth",
 }
 print("median energy score of five seeds (less is better)")
-print(f"{'':8}" + "".join(f"{words:>16}" for words in rivals) + "   MNO over one covariance")
+print(f"{'':8}" + "".join(f"{words:>15}" for words in rivals), end="")
+print("   MNO over one covariance   share of the MNO's gain")
 for name in ("heat", "burgers", "phi4", "rough"):
     energy = {words: final(name, rival) for words, rival in rivals.items()}
     ratio = energy["MNO"] / energy["one covariance"]
-    print(f"{name:8}" + "".join(f"{np.median(one):16.3f}" for one in energy.values()), end="")
-    print(f"   {np.median(ratio):.3f} [{ratio.min():.3f} to {ratio.max():.3f}]")
+    gains = {words: np.median(energy["squared error"] - one) for words, one in energy.items()}
+    print(f"{name:8}" + "".join(f"{np.median(one):15.3f}" for one in energy.values()), end="")
+    print(f"   {np.median(ratio):.3f} [{ratio.min():.3f} to {ratio.max():.3f}]", end="")
+    print(f"{gains['one covariance'] / gains['MNO']:14.0%}")
 
 # %% [markdown]
-# - On `heat` and `burgers` the interval lies on both sides of 1: too close for a verdict.
+# - On `heat` and `burgers` the two are equal within about 1 %, and the interval lies on both sides of 1: undecided.
 # - On `phi4` the whole interval is below 0.98. So there the claim holds.
 # - On `rough` the MNO is better in each seed, too, but the interval reaches past 0.98. So the claim, which asks for
 #   both, is undecided.
 #
-# **On all four equations one covariance brings most of the gain over the single answer.** A covariance for each
+# **On all four equations one covariance brings most of the MNO's gain over the single answer** (last column). A covariance for each
 # beginning adds a little on `phi4` and `rough`. (The ratio is the median of the seeds' own. The recorded runs ask about
 # other beginnings, so their scores differ from those of section 5. [The evidence](evidence/14_random_targets.ipynb) has
 # all claims, and what we tried before.)
@@ -380,7 +381,7 @@ for name in ("heat", "burgers", "phi4", "rough"):
 #   likelihood brings the spread back. A Gaussian cannot bring back two peaks.
 # - **We do not know:** where a covariance for each beginning is worth much. Here it was at best 5 % better than one
 #   for all (median, `phi4`).
-# - **It would change our minds:** a system on which one covariance brings less than half of the gain.
+# - **It would change our minds:** a system on which one covariance brings less than half of the MNO's gain.
 #
 # **More:** [the evidence](evidence/14_random_targets.ipynb): why the mean has a loss of its own, and all claims ·
 # [exercises](../exercises/14_random_targets.ipynb)

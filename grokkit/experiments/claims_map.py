@@ -75,8 +75,8 @@ LINES: tuple[MapLine, ...] = (
         "Networks generalise at one norm of the MLP.",
         "four-phases/goldilocks",
         PAPER,
-        "over five settings they are near each other, the largest is {0.fine} x the least; but "
-        "nearer than when memorised in {1.count} of {1.of} seeds",
+        "over five settings of rate and decay the largest is {0.fine} x the least; they are nearer "
+        "to each other than when memorised in {1.count} of {1.of} seeds",
     ),
     MapLine(
         4,
@@ -90,7 +90,7 @@ LINES: tuple[MapLine, ...] = (
         "The gradient of attention falls with the square root of the train loss.",
         "starvation-bound/square-root",
         PAPER,
-        "it falls as the loss to the power {0}; 1/2 was claimed",
+        "it falls as the loss to the power {0.fine}; 1/2 was claimed",
     ),
     MapLine(
         5,

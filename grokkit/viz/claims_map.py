@@ -57,8 +57,7 @@ def claims_map(upto: int | None = None) -> Picture:
         measured = f" Measured: {one.measured};" if whole else ""
         told.append(f"Lesson {one.lesson:02}, {one.who}: {one.says}{measured} {one.verdict}.")
     heights = [
-        LINE * max(len(said), len(seen), mark.count("\n") + 1) + ROW
-        for said, seen, mark, _ in rows
+        LINE * max(len(said), len(seen), mark.count("\n") + 1) + ROW for said, seen, mark, _ in rows
     ]
     total = sum(heights) + 0.75
     with style():
