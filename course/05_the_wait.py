@@ -177,7 +177,7 @@ for words, one in (("1 → 0", off), ("0 → 1", on)):
         print(f"{words} {now.epoch:8,} {sizes} {now.min_informative_mass.item():12.2f}")
 
 # %% [markdown]
-# Here is how weight decay works, in four steps that you can retell:
+# Here is how weight decay works, in four points that you can retell:
 #
 # 1. The loss is small when the right logit is far ahead of the others. For that the network needs **large
 #    weights**.
@@ -187,19 +187,18 @@ for words, one in (("1 → 0", off), ("0 → 1", on)):
 # 4. So the network **goes on learning**. A weight that serves many sums is put back by the errors of many sums. A
 #    weight that serves one sum, learned by heart, is put back by one. Slowly, the first kind replaces the second.
 #
-# The table shows the second step, the larger steps of the third, and the first one where the network knows by heart.
+# The table shows point 1 where the network knows by heart, point 2 in norm and loss, and point 3 in the steps.
 #
 # - *Switched off* (upper half): the norm grows. The loss, the gradient and the step fall, and the least mass stays as
 #   it was.
 # - *Switched on* (lower half): from epoch 400 to 500 the norm falls, the loss rises, and attention's gradient and step
-#   grow a hundred-fold or more. Then the least mass rises, and norm and loss fall together: a network that adds needs
-#   smaller weights for the same loss (this is step 4, as we read it).
+#   grow about a hundred-fold or more. Then the least mass rises, and norm and loss fall together: a network that adds needs
+#   smaller weights for the same loss (this is point 4, as we read it).
 #
-# (AdamW divides a gradient by its recent size. Why do its steps vanish all the same when decay is off? Our reading: the
-# recent size still holds the large gradients of before.)
+# (AdamW divides a gradient by its recent size. Why do its steps vanish all the same when decay is off? Our reading: just
+# after the switch the recent size still holds the large gradients of before. Why they stay tiny, we do not know.)
 #
-#
-# The fourth step is our reading. The balance of the third can be measured:
+# Point 4 is our reading. The balance of point 3 can be measured:
 
 # %% tags=["nbval-ignore-output"]
 trainer = Trainer([live.with_(epochs=500)])
@@ -218,7 +217,7 @@ print(f"The steps make up for {put_back / taken:.0%} of that (one live run).")
 # ## 3. What sets the pace?
 #
 # At each step decay takes the share *learning rate × weight decay* off every weight. We write $\lambda$ (lambda) for
-# this product. Does the learning rate count as the decay does? *Take ten times the rate and a tenth of the decay, so
+# this product. Does the learning rate count as much as the decay? *Take ten times the rate and a tenth of the decay, so
 # that $\lambda$ stays. By what number are the epochs to 95 % multiplied?*
 
 # %%
@@ -231,9 +230,9 @@ print(f"median and interval of five seeds: {same}")
 beside("05 factor at one rate x decay", my_factor_at_one_product, round(same.median[0], 2))
 
 # %% [markdown]
-# Nearly 1, in another set of recorded networks. So here the product counts. Now let it change. A **power** of −1
-# means: twice the setting, half of the wait. Is the power −1 under Muon, too, another optimizer? (It makes its steps
-# about equally large in all directions of a matrix.) And without a search, when attention is *frozen* at the oracle?
+# A little under 1, in another set of recorded networks. So here the product counts, about. Now let it change. A **power** of −1
+# means: twice the setting, half of the wait. Does this hold under another optimizer, Muon? (It makes its steps about
+# equally large in all directions of a matrix.) And without a search, when attention is *frozen* at the oracle?
 # Each dot is a median over the seeds, and each bar its interval. Grey is what we had claimed before the runs.
 
 # %% tags=["hide-input"]
@@ -267,19 +266,20 @@ figure
 
 # %% [markdown]
 # **The product $\lambda$ sets the pace, about.** The median of each power is near −1: of the decay in three settings,
-# and of the rate in one. So, in the medians, the pace needs neither AdamW nor a search.
+# and of the rate in one. So, in the medians, the rule holds without AdamW, and without a search.
 #
 # (*Undecided*: these three intervals reach out of the grey.)
 #
 # ## 4. The twist: the paper's formula
 #
-# The paper, too, has the wait go as $1/\lambda$, for another reason. In its account the weights shrink freely
+# The paper, too, has the wait go as $1/\lambda$, and gives a reason. In its account the weights shrink freely
 # after memorising, until they are small enough for the network to generalise. This takes the time
 #
 # $$t \approx \frac{2}{\lambda} \log \frac{\|\theta_{\text{mem}}\|}{r_{\max}}. \qquad (5)$$
 #
 # Here $\|\theta_{\text{mem}}\|$ is the norm of the weights at memorising, and $r_{\max}$ the norm at which the network
-# can generalise. Nobody knows $r_{\max}$ beforehand. So we help, in five recorded runs:
+# can generalise. Nobody knows $r_{\max}$ beforehand. So we give it the values that five recorded runs
+# turned out to have:
 #
 # - both norms are those of the MLP;
 # - $r_{\max}$ is the norm where the run enters phase 4 (lesson 04: half of the unmirrored sums are right), and in
@@ -309,6 +309,8 @@ beside("05 share of the wait that (5) accounts for", my_share_by_equation_5, rou
 #
 # ## Case file
 #
+# Does decay end the wait, and how? **Yes: it keeps the loss from vanishing, so the steps go on.**
+#
 # - **We know:** the larger learning rate × decay, the shorter the wait, roughly in proportion. With more decay both
 #   parts of the epochs to 95 % are shorter. Without decay none of five networks groks (lesson 01); one live run
 #   hardly improves when its decay is switched off.
@@ -316,9 +318,8 @@ beside("05 share of the wait that (5) accounts for", my_share_by_equation_5, rou
 #   twenty or more in each of five seeds.
 # - **It would change our minds:** a network that groks without decay, while its loss goes to 0.
 #
-# **The map so far:** what is said, what was measured, and the [verdict](00_index.ipynb). (Last line: take the search,
-# and add what a network with *frozen* attention needs. Does the sum give the epochs that were measured? About so, on
-# ten seeds that were trained for this question. Section 3 has the same number for something else; that is chance.)
+# **The map so far:** what is said, what was measured, and the [verdict](00_index.ipynb). (The runs of the last line were
+# trained for this question: ten seeds.)
 
 # %%
 viz.claims_map(upto=5)

@@ -75,8 +75,8 @@ LINES: tuple[MapLine, ...] = (
         "Networks generalise at one norm of the MLP.",
         "four-phases/goldilocks",
         PAPER,
-        "over five settings of rate and decay the largest is {0.fine} x the least; they are nearer "
-        "to each other than when memorised in {1.count} of {1.of} seeds",
+        "over five settings of rate and decay the largest is {0.fine} x the least; closer to each "
+        "other than at memorising in {1.count} of {1.of} seeds",
     ),
     MapLine(
         4,
@@ -111,7 +111,8 @@ LINES: tuple[MapLine, ...] = (
         "The epochs to 95 % are a search and then learning to add: the two parts add up.",
         "wait-again/a-sum",
         OURS,
-        "they are {0} x the sum of the two; within a quarter was claimed",
+        "they are {0} x the search plus the epochs of a network with frozen attention; within a "
+        "quarter was claimed",
     ),
     MapLine(
         6,
