@@ -36,7 +36,7 @@ live = grokkit.presets["live"]
 #   \underbrace{\frac{\partial z}{\partial h}}_{\text{what does the MLP pass on?}} \cdot
 #   \underbrace{\frac{\partial h}{\partial \ell_j}}_{\text{what would more attention change?}}$$
 #
-# If one factor is tiny, and the others are not large, so is the gradient. Look at the first one. It is the vector of the 43 probabilities,
+# If one factor is tiny, and the others are not large, the gradient is tiny. Look at the first one. It is the vector of the 43 probabilities,
 # minus the vector that has a 1 at the right answer and 0 elsewhere. How long is this vector when the loss is
 # small?
 
@@ -84,7 +84,7 @@ viz.lines(
     [
         viz.Line(loss, gradient, "gradient of the scores", "gradient", triangles),
         viz.Line(loss, in_proportion, "in proportion to the loss", "train", {"marker": None}),
-        viz.Line(loss, root, "with its square root", "norm"),
+        viz.Line(loss, root, "with the root of the loss", "norm"),
     ],
     title="The gradient of the scores, as the loss falls",
     below="one live run without decay, from memorising on; time runs from right to left",
@@ -101,8 +101,9 @@ beside(
 )
 
 # %% [markdown]
-# From the second triangle on (from the right) the triangles run about parallel to the dashed line. Their slope is the *power* of the loss: 1 means in proportion, and 0.5 means with the square root.
-# Here it is for five recorded networks, with weight decay:
+# From the second one on (from the right) the triangles are a little flatter than the dashed line. Their slope is the
+# *power* of the loss: 1 means in proportion, and 0.5 means with the square root. Here it is for five recorded
+# networks, with weight decay:
 
 # %% tags=["nbval-ignore-output"]
 row = experiments.row("starvation-bound").evidence(experiments.recorded("starvation-bound"))
@@ -150,7 +151,8 @@ beside("04 fall of the gradient of the MLP", my_fall_of_the_mlp,
        round(float(np.median(falls["gradient of the MLP"]))), "times")  # fmt: skip
 
 # %% [markdown]
-# **The MLP starves, too**, in each of the twenty. So starvation does
+# **The MLP starves, too**: its gradient falls in each of the twenty. (Attention's goes up and down, and in one network it
+# is no smaller at 95 % than at memorising.) So starvation does
 # not single attention out, and by itself it does not explain why attention is late. (Which of the two falls further depends on where one measures, for attention's gradient goes up and
 # down: see the evidence.)
 #
@@ -209,13 +211,13 @@ viz.lines(
 
 # %% [markdown]
 # Right of the vertical line the MLP's gradient falls steadily. Attention's goes up and down, and falls for good only
-# near the end. **The step keeps about its size**: the dashed black curve is nearly level. So with decay "the gradient
+# late. **The step keeps about its size**: the dashed black curve is nearly level. So with decay "the gradient
 # is tiny, and therefore attention cannot move" is wrong: attention goes on to the oracle, as the KL shows. (Could the
 # decay move it there? No. Decay alone shrinks $W_Q$ and $W_K$, and with them the differences between scores. That makes
 # attention even, and the oracle is not even.)
 #
-# Before memorising the step does shrink: its largest value there is 16 times its smallest one after (median). We had
-# claimed at most 10, and were wrong.
+# (Before memorising the step does shrink: its largest value there is 16 times its smallest one after, in the median. We
+# had claimed at most 10, and were wrong.)
 #
 # *See it in another run, with a smaller learning rate.* Drag the epoch, from memorising on. In the right panel the gradient (purple)
 # becomes smaller and smaller, far below what the bound allows. In the left panel attention moves on all the same.
@@ -224,15 +226,16 @@ viz.lines(
 widgets.RunScrubber()
 
 # %% [markdown]
-# Sections 3 and 4 were with weight decay. Without it AdamW's steps nearly vanish as well; lesson 05 shows why.
+# Sections 3 and 4 were with weight decay. Without it the loss goes to 0, and then AdamW's steps nearly vanish, too:
+# lesson 05 shows it, and what makes attention late.
 #
 # ## Case file
 #
-# **Is attention late because its gradient is tiny? Not by itself: the MLP's gradient falls, too, and attention's steps
-# keep about their size.**
+# **Is attention late because its gradient is tiny? Not by itself: the MLP's gradient falls, too, and with decay
+# attention's steps keep about their size.**
 #
 # - **We know:** after memorising, the gradient of the scores falls about in proportion to the loss (five seeds).
-#   The MLP starves, too. From memorising to 95 % attention's step stays within a factor of two (twenty seeds).
+#   The MLP starves, too. At 95 % attention's step is 0.6 to 1.9 times as large as at memorising (twenty seeds).
 # - **We doubt:** that a tiny gradient is what makes attention late. With decay, attention goes on moving.
 # - **It would change our minds:** a network in which attention starves and the MLP does not.
 #
