@@ -36,9 +36,9 @@ live = grokkit.presets["live"]
 #   \underbrace{\frac{\partial z}{\partial h}}_{\text{what does the MLP pass on?}} \cdot
 #   \underbrace{\frac{\partial h}{\partial \ell_j}}_{\text{what would more attention change?}}$$
 #
-# If one factor is tiny, and the others are not large, the gradient is tiny. Look at the first one. It is the vector of the 43 probabilities,
-# minus the vector that has a 1 at the right answer and 0 elsewhere. How long is this vector when the loss is
-# small?
+# If one factor is tiny, and the others are not large, the gradient is tiny. Look at the first one. It is the vector of
+# the 43 probabilities, minus the vector that has a 1 at the right answer and 0 elsewhere. How long is this vector when
+# the loss is small?
 
 # %%
 right = torch.tensor([3.0, 6.0, 9.0, 12.0])  # by how much the right one of 43 logits is ahead
@@ -58,8 +58,8 @@ for one in belief:
 #
 # $$\Bigl|\frac{\partial L}{\partial \ell_j}\Bigr| \;\le\; C\sqrt{2L}.$$
 #
-# The bound is true. But it says only how large the gradient *may* be, and for a small loss that is far more than it
-# is: compare the last two columns. The paper also reads the bound as a law: the gradient *does* fall with the square
+# The bound is true. But it is an upper limit. For a small loss the true value lies far below it: compare the last two
+# columns. The paper also reads the bound as a law: the gradient *does* fall with the square
 # root of the loss. This can be measured.
 #
 # ## 2. The gradient, measured
@@ -101,11 +101,11 @@ beside(
 )
 
 # %% [markdown]
-# From the second one on (from the right) the triangles are a little flatter than the dashed line. Their slope is the
-# *power* of the loss: 1 means in proportion, and 0.5 means with the square root. Here it is for five recorded
-# networks, with weight decay:
+# The slope of the triangles is the *power* of the loss: 1 means in proportion, and 0.5 means with the square root. Here
+# it is for this run, and for five recorded networks with weight decay:
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["hide-output", "nbval-ignore-output"]
+print("The result:")
 row = experiments.row("starvation-bound").evidence(experiments.recorded("starvation-bound"))
 print(f"live:   power {np.polyfit(np.log(loss), np.log(gradient), 1)[0]:.2f}")
 for seed, one in enumerate(row.runs("baseline")):
@@ -114,8 +114,12 @@ for seed, one in enumerate(row.runs("baseline")):
     print(f"seed {seed}: power {power:.2f}")
 
 # %% [markdown]
+# <details><summary><b>What the powers show</b> (open after your guess)</summary>
+#
 # **The gradient falls about in proportion to the loss**: a little less in the live run (first line), a little more in
 # these five. So attention starves, and faster than the paper's square root says.
+#
+# </details>
 #
 # ## 3. The twist: who else starves?
 #
@@ -146,15 +150,18 @@ falls = {
 print("The result:")
 for words in list(names)[:2]:
     values = falls[words]
-    print(f"{words} falls {np.median(values):.0f}-fold ({values.min():.0f} to {values.max():.0f})")
+    print(f"{words} falls {np.median(values):.0f}-fold ({values.min():.1f} to {values.max():.0f})")
 beside("04 fall of the gradient of the MLP", my_fall_of_the_mlp,
        round(float(np.median(falls["gradient of the MLP"]))), "times")  # fmt: skip
 
 # %% [markdown]
-# **The MLP starves, too**: its gradient falls in each of the twenty. (Attention's goes up and down, and in one network it
-# is no smaller at 95 % than at memorising.) So starvation does
-# not single attention out, and by itself it does not explain why attention is late. (Which of the two falls further depends on where one measures, for attention's gradient goes up and
-# down: see the evidence.)
+# <details><summary><b>What the two numbers show</b> (open after your guess)</summary>
+#
+# **The MLP starves, too**: both gradients fall in each of the twenty, attention's in one of them by a factor of only
+# 1.3. So starvation does not single attention out, and by itself it does not explain why attention is late. (Which of
+# the two falls further depends on where one measures: see the evidence.)
+#
+# </details>
 #
 # ## 4. A small gradient is not a small step
 #
@@ -210,14 +217,14 @@ viz.lines(
 )
 
 # %% [markdown]
-# Right of the vertical line the MLP's gradient falls steadily. Attention's goes up and down, and falls for good only
-# late. **The step keeps about its size**: the dashed black curve is nearly level. So with decay "the gradient
+# Right of the vertical line the MLP's gradient falls steadily. Attention's falls slowly, with many ups and
+# downs. **The step keeps about its size**: the dashed black curve is nearly level. So with decay "the gradient
 # is tiny, and therefore attention cannot move" is wrong: attention goes on to the oracle, as the KL shows. (Could the
 # decay move it there? No. Decay alone shrinks $W_Q$ and $W_K$, and with them the differences between scores. That makes
 # attention even, and the oracle is not even.)
 #
-# (Before memorising the step does shrink: its largest value there is 16 times its smallest one after, in the median. We
-# had claimed at most 10, and were wrong.)
+# (Before memorising the step does shrink, from its large values in the first epochs. From there to its smallest value
+# afterwards it is 16-fold in the median. We had claimed 10-fold at most, and were wrong.)
 #
 # *See it in another run, with a smaller learning rate.* Drag the epoch, from memorising on. In the right panel the gradient (purple)
 # becomes smaller and smaller, far below what the bound allows. In the left panel attention moves on all the same.
@@ -239,7 +246,7 @@ widgets.RunScrubber()
 # - **We doubt:** that a tiny gradient is what makes attention late. With decay, attention goes on moving.
 # - **It would change our minds:** a network in which attention starves and the MLP does not.
 #
-# **The map so far:** what is said, what was measured, and the [verdict](00_index.ipynb). (The line on *Figure 1*
+# **The map so far:** what is said, what was measured, and the [verdict](00_index.ipynb). (The row marked *Figure 1*
 # is of five older runs. It compares the largest gradient before memorising with the smallest after it, and attention
 # with the *whole* network. Measured so, attention's falls somewhat further.)
 

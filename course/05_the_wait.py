@@ -68,8 +68,8 @@ beside(
 )
 
 # %% [markdown]
-# Look at the last number of each line: the product wait × decay is about the same in all three. So the wait goes
-# *about* as 1/decay. Twice the decay, about half of the wait.
+# Look at the last number of the three lines: the product wait × decay is about the same. So the wait goes *about* as
+# 1/decay. Twice the decay, about half of the wait.
 #
 # Which part becomes shorter, the search or learning to add (lesson 02)? Each bar goes from epoch 0 to 95 %.
 
@@ -184,21 +184,22 @@ for words, one in (("1 → 0", off), ("0 → 1", on)):
 # 2. Decay makes **all weights smaller**, at every step. So the right logit falls back, and the loss rises.
 # 3. A larger loss makes **larger gradients and larger steps**. The steps put back what decay took. Where the two
 #    balance, the loss is small, but it does not vanish.
-# 4. So the network **goes on learning**. A weight that serves many sums is put back by the errors of many sums. A
-#    weight that serves one sum, learned by heart, is put back by one. Slowly, the first kind replaces the second.
+# 4. So the network **goes on learning**. (The rest is our reading, and not measured.) A weight that serves many sums is
+#    put back by the errors of many sums. A weight that serves one sum, learned by heart, is put back by one. Slowly,
+#    the first kind replaces the second.
 #
-# The table shows point 1 where the network knows by heart, point 2 in norm and loss, and point 3 in the steps.
+# In the table:
 #
-# - *Switched off* (upper half): the norm grows. The loss, the gradient and the step fall, and the least mass stays as
-#   it was.
-# - *Switched on* (lower half): from epoch 400 to 500 the norm falls, the loss rises, and attention's gradient and step
-#   grow about a hundred-fold or more. Then the least mass rises, and norm and loss fall together: a network that adds needs
-#   smaller weights for the same loss (this is point 4, as we read it).
+# - *Switched off* (upper half): the norm grows and the loss falls (point 1). The gradient and the step fall with it, and
+#   the least mass stays below 0.25, the mark of lesson 02.
+# - *Switched on* (lower half): from epoch 400 to 500 the norm falls and the loss rises (point 2), and attention's
+#   gradient and step grow about a hundred-fold or more (point 3). Then the least mass passes 0.25, and norm and loss
+#   fall together: a network that adds needs smaller weights for the same loss (point 4).
 #
-# (AdamW divides a gradient by its recent size. Why do its steps vanish all the same when decay is off? Our reading: just
-# after the switch the recent size still holds the large gradients of before. Why they stay tiny, we do not know.)
+# (AdamW divides a gradient by its recent size. Why do its steps vanish all the same when decay is off? Just after the
+# switch the recent size still holds the large gradients of before. Why they stay tiny, we do not know.)
 #
-# Point 4 is our reading. The balance of point 3 can be measured:
+# The balance of point 3 can be measured:
 
 # %% tags=["nbval-ignore-output"]
 trainer = Trainer([live.with_(epochs=500)])
@@ -230,10 +231,10 @@ print(f"median and interval of five seeds: {same}")
 beside("05 factor at one rate x decay", my_factor_at_one_product, round(same.median[0], 2))
 
 # %% [markdown]
-# A little under 1, in another set of recorded networks. So here the product counts, about. Now let it change. A **power** of −1
-# means: twice the setting, half of the wait. Does this hold under another optimizer, Muon? (It makes its steps about
-# equally large in all directions of a matrix.) And without a search, when attention is *frozen* at the oracle?
-# Each dot is a median over the seeds, and each bar its interval. Grey is what we had claimed before the runs.
+# A little under 1, in another set of recorded networks. So here the product counts, about. Now let it change. A
+# **power** of −1 means: twice the setting, half of the wait. Does this hold under another optimizer, Muon? (It makes
+# its steps about equally large in all directions of a matrix.) And without a search, when attention is *frozen* at the
+# oracle? Each dot is a median over the seeds, and each bar its interval. Grey is what we had claimed before the runs.
 
 # %% tags=["hide-input"]
 checks = {
@@ -277,7 +278,8 @@ figure
 #
 # $$t \approx \frac{2}{\lambda} \log \frac{\|\theta_{\text{mem}}\|}{r_{\max}}. \qquad (5)$$
 #
-# Here $\|\theta_{\text{mem}}\|$ is the norm of the weights at memorising, and $r_{\max}$ the norm at which the network
+# (At a share $\lambda$ a step, weights that shrink freely need half of this time; the 2 is the paper's.) Here
+# $\|\theta_{\text{mem}}\|$ is the norm of the weights at memorising, and $r_{\max}$ the norm at which the network
 # can generalise. Nobody knows $r_{\max}$ beforehand. So we give it the values that five recorded runs
 # turned out to have:
 #
@@ -318,8 +320,8 @@ beside("05 share of the wait that (5) accounts for", my_share_by_equation_5, rou
 #   twenty or more in each of five seeds.
 # - **It would change our minds:** a network that groks without decay, while its loss goes to 0.
 #
-# **The map so far:** what is said, what was measured, and the [verdict](00_index.ipynb). (The runs of the last line were
-# trained for this question: ten seeds.)
+# **The map so far:** what is said, what was measured, and the [verdict](00_index.ipynb). (The runs of the last line
+# were trained for this question: ten seeds.)
 
 # %%
 viz.claims_map(upto=5)

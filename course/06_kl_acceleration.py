@@ -155,21 +155,21 @@ for arm in ("baseline", "KL 1", "KL 3"):
     print(f"    {arms[arm]:8} {wait(arm)(row).median:5,.0f} epochs")
 
 # %% [markdown]
-# Look at the green parts: the stronger the prior, the shorter they are, down to nearly nothing. (Runs are recorded
-# every 25 epochs. From β = 1 on the search is too short to tell apart.) The hatched parts go up and down, without a
-# trend from one strength to the next. (Five seeds cannot tell small changes. The printed factor is the median of the
-# seeds' own.) In the lowest bar attention is *frozen* at the oracle. This network skips the search, and takes about as
-# long as with β = 1.
+# Look at the green parts: the stronger the prior, the shorter they are, down to nearly nothing. The hatched parts go up
+# and down, without a trend from one strength to the next. In the lowest bar attention is *frozen* at the oracle. This
+# network skips the search, and takes about as long as with β = 1.
 #
 # So here "entirely" is wrong: the last output says what is left of the wait. **A strong prior removes the search, and
-# learning to add remains.** (This depends on where we draw the line: attention counts as right from half of the
-# oracle's share on. With three quarters, five seeds are too few to say it: [FINDINGS.md](../FINDINGS.md).)
+# learning to add remains.**
+#
+# (Small print. Runs are recorded every 25 epochs, so from β = 1 on the search is too short to tell apart. The printed
+# factor is the median of the seeds' own. Attention counts as right from half of the oracle's share on; with three
+# quarters, five seeds are too few to say that learning to add stays: [FINDINGS.md](../FINDINGS.md).)
 #
 # *Turn the knob.* Press *Start* with a KL strength of 0, and *Pause* at about epoch 1,500. Then set it to 1 and start
-# again; the first run stays as pale curves. Compare the panels: with the prior the KL comes near 0 much sooner. Half
-# of the unseen sums (the mirrored ones) follow soon, the others only later. (This is one seed. In it 99 % may even
-# come later with the prior; in section 2, too, the gain to 99 % is not shown. The evidence has a widget with all
-# strengths and seeds.)
+# again; the first run stays as pale curves. With the prior the KL comes near 0 much sooner, and the accuracy rises
+# earlier. But in this one seed 99 % comes later with it. (In section 2, too, the gain to 99 % is not shown. The
+# evidence has a widget with all strengths and seeds.)
 
 # %% tags=["nbval-ignore-output"]
 widgets.LiveTraining()
@@ -177,8 +177,9 @@ widgets.LiveTraining()
 # %% [markdown]
 # ## 4. The control: does it matter what the prior says?
 #
-# AdamW divides each gradient by its own recent size, so even a tiny one makes a step. Perhaps any extra gradient would
-# do, whatever it says. Two controls put another gradient in place of the prior's, with the same norm at every step:
+# AdamW divides each gradient by its own recent size, so even a small one can make a step. Perhaps any extra gradient
+# would do, whatever it says. Two controls put another gradient in place of the prior's, in the same weights and with
+# the same norm at every step:
 #
 # - **noise**: a random direction, a new one at each step;
 # - **flipped**: the prior's gradient, with its sign flipped for about half of the weights (drawn once).
@@ -208,21 +209,21 @@ beside("06 seeds that noise brings to 95 %", my_noise_count, count, "of 5")
 
 # %% [markdown]
 # With either control no network comes to 95 % in its epochs, modulo 43 and modulo 113, while the prior's networks do.
-# **Another gradient of the same size does not help. The gain comes from what the prior says.**
+# **Neither of these gradients helps. The gain comes from what the prior says.**
 #
 # Modulo 43 both controls even do harm: without any prior all five come to 95 % within 3,000 epochs, with either of them
 # none does. (Why, we did not test.) Modulo 113 the controls were stopped at 4,650 epochs, too early to compare them
 # with the network without any prior.
 #
-# (Our claim, which stands on the map, was stronger: noise takes at least twice the prior's epochs. In one seed the
-# prior took 2,475 epochs, and the noise runs were too short to tell.)
+# (We had claimed, on the map, that noise takes at least twice the prior's epochs. In one seed the prior took 2,475
+# epochs, so 3,000 were too few to see twice that: undecided.)
 #
 # ## 5. The twist: no search, no gain?
 #
 # If the prior only spares the network the search, it should help little where the search is short. Here are three
 # such cases:
 #
-# - **constant distractors** (lesson 02): in this setting the search takes about a third of the epochs;
+# - **constant distractors** (lesson 02): here the search takes about a third of the epochs (0.12 there, with p 31);
 # - the **unordered split**: (a, b) and (b, a) are both trained on or both unseen, so no mirror image helps (with 70 %
 #   of the pairs; about a fifth);
 # - **Muon**, the other optimizer of lesson 05, at the same learning rate × decay (about a sixth).
@@ -269,7 +270,7 @@ beside("06 the prior helps least", my_case, least)
 #
 # With Muon no gain is shown, and with constant distractors the gain is smaller in the median than "as before". In
 # these two it is as expected: the shorter the search, the less there is to gain. (Five seeds are few: only constant
-# distractors has its whole interval below 1.)
+# distractors has its whole interval below 1; that of "as before" reaches 1.)
 #
 # But look at the hatched parts. In three of the four cases the median of learning to add is *larger* with the prior
 # than without. (The first pair is that of section 3; five seeds are too few to be sure.) So these three save less than

@@ -80,7 +80,8 @@ for frequencies in ([1], [7], [1, 7], [2, 7, 9, 16]):
 #       + \tfrac{2}{p}\Big\lVert \sum_n \sin(\omega_k n)\,E_n \Big\rVert^2, \qquad k = 1, \dots, 21 .$$
 #
 # The *answers* have waves, too. For each sum $a + b$ take the mean logits of all pairs with this sum, and measure
-# their power in the same way. The fewest frequencies that hold 90 % of it are the network's **key frequencies**.
+# their power in the same way. The fewest frequencies that hold 90 % of the power of the *answers* are the network's
+# **key frequencies**.
 #
 # The package has the weights of two networks that begin alike. `memorised` stopped when it knew the training sums;
 # `grokked` is the same run at its end. *How many key frequencies has each of them, from 1 to 21?*
@@ -151,7 +152,7 @@ figure
 # <details><summary><b>What the two networks show</b> (open after your guess)</summary>
 #
 # The answers of the memorised network have most of the frequencies, and its embedding has some of each. In the
-# embedding of the grokked network a few frequencies stand out. They are its key frequencies: the ones that hold
+# embedding of the grokked network four frequencies stand out. They are its key frequencies: the ones that hold
 # 90 % of the waves in its answers.
 #
 # </details>
@@ -307,14 +308,14 @@ for one in alone:
           f"{then:.2f} at 95 % of the unseen ({end:,.0f}): {then / at:.1f} times as much")  # fmt: skip
 
 # %% [markdown]
-# Read from left to right. The training sums are soon known by heart, and with them half of the unseen ones, the mirror
-# images. The concentration is then about half of what it will be at 95 %, or less, in each of the five seeds. It grows
-# during the wait, and in this picture the other unseen sums come with it. **While it learns to add, the dimensions
-# come to share a few frequencies.**
+# Read from left to right. The training sums are soon known by heart, and with them about half of the unseen ones (as
+# many as have a mirror image in training). The concentration is then about half of what it will be at 95 %, or less,
+# in each of the five seeds. It grows during the wait, and in this picture the other unseen sums come with it. **While
+# it learns to add, the dimensions come to share a few frequencies.**
 #
 # ## 5. The twist: Clock or Pizza?
 #
-# So far "clock" meant the circle. There are two ways to add with it, and one of them is called Clock (Zhong et al.,
+# So far "clock" meant the circle. There are two ways to add with a circle, called Clock and Pizza (Zhong et al.,
 # 2023). Draw each number as a point on the circle of frequency $k$.
 #
 # - The **Clock** *multiplies* the waves of $a$ and $b$ and gets $\cos(\omega_k(a+b))$. How far apart $a$ and $b$ are
@@ -369,7 +370,7 @@ viz.lines(
 
 # %%
 print(f"of the variance of this line, a Pizza with {keys} explains {share:.0%};")
-print(f"    the best of {len(sets)} Pizzas with {len(keys)} successive others {control:.0%}")
+print(f"    the best of {len(sets)} Pizzas with {len(keys)} others in a row {control:.0%}")
 print(f"of the variance of the logit over all pairs, the distance explains {told:.0%}")
 
 # %% [markdown]

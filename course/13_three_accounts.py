@@ -39,15 +39,15 @@ from grokkit.viz.style import SIGNAL_LOOKS, picture, titles
 # | features | **entropy** | how evenly attention is spread over the five tokens (it is of the paper of lesson 11, but it measures attention) |
 # | | **effective rank** | features are the vectors that the readout gets; how many directions do they use? (lesson 11) |
 # | | **alpha** | how evenly strength is spread over these directions (low: a few are far stronger) |
-# | uniformity | **best step** | take the numbers in steps of k: how near is each embedding to the next, for the best k? (lesson 12) |
+# | uniformity | **best step** | walk round the numbers, k at a time: how near are neighbours, for the k that brings them nearest? (lesson 12) |
 # | none of the three | **Fourier** | whether the dimensions of the embedding share a few frequencies (lesson 09) |
 # | | **norm** | how large the weights of the MLP are (lesson 05) |
 #
 # The answer itself is an eighth signal, **unseen pairs**: the accuracy on pairs whose mirror image is unseen, too.
 #
 # A signal moves for thousands of epochs. At which epoch shall we say that it has moved? Take its whole change, from
-# memorising to the last epoch (about 500 epochs after 99 % of all test pairs are right). The rule: a signal is **half-way**
-# at the epoch from which on one half or more of this change is done.
+# memorising to the last epoch (about 500 epochs after 99 % of all test pairs are right). The rule: a signal is
+# **half-way** at the epoch from which on one half or more of this change is done.
 
 
 # %%
@@ -120,8 +120,8 @@ print(beside("13 last of the signals", my_last, ranked[-1]))
 beside("13 half-way before the unseen pairs", my_leaders and sorted(my_leaders), sorted(leaders))
 
 # %% [markdown]
-# Seeds differ in speed. So the picture divides each epoch by that of the unseen pairs of the *same* seed. Each row is a signal, and each dot
-# a seed. Left of the line means: before the unseen pairs.
+# Seeds differ in speed. So the picture divides each epoch by that of the unseen pairs of the *same* seed. Each row is
+# a signal, and each dot a seed. Left of the line means: before the unseen pairs.
 
 # %% tags=["hide-output"]
 print("The result:")
@@ -159,8 +159,8 @@ figure
 #
 # </details>
 #
-# So two of the three papers could stop here, if they asked only for a date: *my signal comes before the grok, in every
-# seed.*
+# So two of the papers (structure, features) could stop here, if they asked only for a date: *my signal comes before
+# the grok, in every seed.*
 #
 # ## 3. The twist: one more signal
 #
@@ -227,7 +227,7 @@ with viz.style():
         ax.axvline(0, color="#AAAAAA", linewidth=1, zorder=0)
         ax.axvline(0.5, color="#262626", linestyle="--", linewidth=1.5, zorder=0)
         right = np.median(evidence.final(arm, "unmirrored_accuracy"))
-        ax.set_title(f"{words}: {right:.0%} of the unseen pairs right")
+        ax.set_title(f"{words}: {right:.0%} right (guessing: {1 / 43:.0%})")
         ax.set(xlim=(-4.5, 1.2), xlabel="0: when memorised; 1: after a grok")
         ax.set_yticks(range(len(kinds)), kinds)
         tell(ax, "; ".join(said))
@@ -240,21 +240,22 @@ good = {name for name in kinds if max(ends(name, arm).max() for arm in controls)
 beside("13 signals that end left of half-way", my_good and sorted(my_good), sorted(good))
 
 # %% [markdown]
-# All signals but one end left of half-way. The one is the **effective rank**: in the trap it ends past half-way in three
-# of five networks (by a hair in one), and no more unseen pairs are right than by guessing (1 of 43). So the signal that came first does not show that a
-# network generalises.
+# All signals but one end left of half-way. The one is the **effective rank**: in the trap it ends past half-way in
+# three of five networks (by a hair in one), and no more unseen pairs are right than by guessing (1 of 43). So the
+# signal that came first does not show that a network generalises.
 #
-# (The norm passes nearly by construction: without decay the weights grow. KL passes by far in the trap: attention
-# improves there a lot, but from very bad to bad. So our own claim, which had asked how much a signal
-# *changes* there, failed for KL. To ask where it *ends* came afterwards; for KL it held on five fresh seeds: evidence
-# 13.)
+# (The norm passes nearly by construction: without decay the weights grow. And KL in the trap? There attention begins
+# much worse than in the network that groks. It improves a lot, and still ends far left. So our own claim, which had
+# asked how much a signal *changes* there, failed for KL. To ask where it *ends* came afterwards; for KL it held on
+# five fresh seeds: evidence 13.)
 #
 # ## 5. Change one thing, and see what follows
 #
 # To show a *cause*, change it and see what follows. With attention we can: the KL prior of lesson 06 tells the network
 # where to look. If the other signals waited for attention, they must now come sooner.
 #
-# Take each signal's half-way level, as it was without the prior. When does the network with the prior come to it? In each row the open mark is without the prior and the filled one with it.
+# Take the value that each signal has when it is half-way without the prior. When does the network with the prior come
+# to this value? In each row the open mark is without the prior and the filled one with it.
 
 # %% tags=["hide-input"]
 with viz.style():
@@ -295,12 +296,12 @@ figure
 # - All but one come much sooner, and so do the unseen pairs. (KL and entropy are what the prior moves; they are there by
 #   the first record, at 80. The others are news.) So the search for where to look *was* in their way.
 # - With the prior the effective rank comes to its level in one seed of five only, and the unseen pairs come to theirs
-#   in all five. So this level was not needed.
+#   in all five. So this value was not needed.
 #
 # All tests side by side, in numbers of seeds:
 
 # %% tags=["hide-input"]
-heads = ("before unseen", "past it, no decay", "past it, trap", "comes with prior", "before clock")
+heads = ("before unseen", "past: no decay", "past: trap", "with the prior", "before clock")
 print("half-way:       " + "".join(f"{head:>18}" for head in heads))
 for name in kinds:
     counts = [(dates[name] < dates["unseen pairs"]).sum()]
@@ -311,17 +312,18 @@ for name in kinds:
 print("wanted:         " + "".join(f"{good:>18}" for good in ("4 or 5", "0", "0", "5", "-")))
 
 # %% [markdown]
-# (The *clock* is the number of the epoch.) The effective rank fails in the trap and with the prior. Alpha is half-way only
-# after the unseen pairs are, so it is no good candidate. Fourier comes together with them, so its date says nothing
-# either way. Four come through: KL and entropy, which both measure attention, the best step and the norm.
+# (The *clock* is the number of the epoch.) The effective rank fails in the trap and with the prior. Alpha is half-way
+# only after the unseen pairs are, so it is no good candidate. Fourier comes together with them, so its date says
+# nothing either way. Four come through: KL and entropy, which both measure attention, the best step and the norm.
 #
-# Of these four only attention is earlier than the clock in most seeds, and only attention was moved by itself. Nobody
-# has moved the best step or the norm alone.
+# Of these four only attention is earlier than the clock in most seeds, and only attention was moved on purpose. We have
+# not moved the best step or the norm.
 #
 # ## 6. Three accounts, three times
 #
-# Each account saw something that is there, though the effective rank rises where its account says that it falls. Early, attention turns to the numbers: the search. Then the embeddings
-# become even and their waves gather: learning to add. The features move early (effective rank) and late (alpha).
+# Each account saw something that is there, though the effective rank rises where its account says that it falls.
+# Early, attention turns to the numbers: the search. Then the embeddings become even and their waves gather: learning
+# to add. The features move early (effective rank) and late (alpha).
 #
 # The whole course on one map (the last line is our claim about this lesson's order):
 
@@ -333,11 +335,11 @@ viz.claims_map()
 #
 # - **We know:** in one setting the effective rank comes first. But it goes half-way in three of five networks of the
 #   trap, where none generalised in its epochs. In both controls attention ends far from the oracle, and when it is
-#   moved, the unseen pairs come sooner. The best step and the norm pass the same tests, but nothing moved them alone.
+#   moved, the unseen pairs come sooner. The best step and the norm pass the same tests, but we have not moved them.
 # - **We do not know:** the order elsewhere. In the networks of lesson 11 the seeds do not agree on one order
 #   (evidence 13).
 # - **It would change our minds:** another signal that passes all of this: it is early, it does not end past half-way in
-#   a control, and when it is moved alone, the unseen pairs come sooner.
+#   a control, and when it is moved on purpose, the unseen pairs come sooner.
 #
 # **More:** [evidence 13](evidence/13_three_accounts.ipynb): the curves of one run, how sure the order is, other rules,
 # another network, fresh seeds.

@@ -3,14 +3,14 @@
 #
 # *An elective. No lesson needs it.*
 #
-# Put a marble on the ridge between two valleys, and let the wind blow. Now it ends on the left, now on the right. A network has seen a thousand marbles and their ends. What does it answer for a marble on the
-# ridge?
+# Put a marble on the ridge between two valleys, and let the wind blow. Now it ends on the left, now on the right. A
+# network has seen a thousand marbles and their ends. What does it answer for a marble on the ridge?
 #
 # So far each input had one right answer. Here it has many, and the best answer says how probable each of them is.
 # **How do you train a network to say that, and how do you measure whether it is right?** You train a **Martingale
 # Neural Operator** (MNO), built after the abstract of a paper (arXiv 2605.15806) by the authors of the paper of lesson
 # 01, and compare it with a much simpler rival. (An *operator* maps whole fields to fields. A *martingale* is random and
-# on average goes neither up nor down.)
+# on average goes neither up nor down, as what the law adds to its mean.)
 #
 # *You need* lesson 01, and from statistics variance, covariance and the normal (Gaussian) distribution. *Time:* 25
 # minutes; the code takes {{time 14}} of one core.
@@ -174,21 +174,23 @@ print(f"best sigma {sigmas[losses.mean(dim=1).argmin()]:.2f}; "
 # %% [markdown]
 # **The likelihood finds the spread, too.**
 #
-# Now whole fields. Neighbouring places mostly go to the same valley, so they vary together: their **covariance** is positive.
-# The MNO answers each beginning with a Gaussian law of three parts:
+# Now whole fields. Neighbouring places mostly go to the same valley, so they vary together: their **covariance** is
+# positive. The MNO answers each beginning with a Gaussian law of three parts:
 #
 # - the **mean** $m$, a field;
 # - eight **covariance factors**, the rows of a matrix $B$. Each is a field, a pattern: it says which places vary
 #   *together*;
 # - the **nugget** $d$, one number for all beginnings: the variance that each place has on its *own*.
 #
-# To draw an end $u_T$, draw a random number $z$ for each factor and a random number $e$ for each place (all independent
+# To draw an end $u$, draw a random number $z$ for each factor and a random number $e$ for each place (all independent
 # and standard normal):
 #
-# $$u_T = m + B^\top z + \sqrt{d}\,e, \qquad \text{with the covariance}\quad C = B^\top B + d\,I .$$
+# $$u = m + B^\top z + \sqrt{d}\,e, \qquad \text{with the covariance}\quad C = B^\top B + d\,I .$$
 #
-# The mean has one loss, the squared error. The spread (factors and nugget) has another, the likelihood ([exercise 14.2](../exercises/14_random_targets.ipynb) writes it for whole fields). Why not train the mean by the
-# likelihood as well? A wide spread makes every error cheap, and then the mean is no longer improved ([the evidence](evidence/14_random_targets.ipynb)).
+# The mean has one loss, the squared error. The spread (factors and nugget) has another, the likelihood ([exercise
+# 14.2](../exercises/14_random_targets.ipynb) writes it for whole fields). Why not train the mean by the likelihood as
+# well? A wide spread makes every error cheap, and then the mean is no longer improved ([the
+# evidence](evidence/14_random_targets.ipynb)).
 #
 # At x = 0.5 the true ends have two peaks, one for each valley. Here is the law of the trained MNO:
 
@@ -217,8 +219,8 @@ viz.lines(
 )
 
 # %% [markdown]
-# Most of the spread is back, and the two peaks are not. The law has one broad peak, where few ends are (its bumps are
-# chance). A Gaussian has one peak, however well it is trained.
+# The spread is back (the next section has numbers), and the two peaks are not. The law has one broad peak, where few
+# ends are (its bumps are chance). A Gaussian has one peak, however well it is trained.
 #
 # ## 4. What each part of the law adds
 #
@@ -270,8 +272,8 @@ print(f"nugget d: 1.00 when training begins, {law.variance[0, 0]:.2f} when it en
 
 # %% [markdown]
 # The mean is nearly flat, and near the ridge. With the factors there is a spread, and neighbours still go together.
-# The nugget adds what eight patterns leave out. It makes the fields too rough, and the spread is still too small:
-# compare the last row with the first.
+# The nugget adds what eight patterns leave out. It makes the fields too rough. At this beginning the spread is still
+# too small: compare the last row with the first. (That most of the fifteen lie below 0 is chance.)
 #
 # ## 5. How good is a law?
 #
@@ -304,7 +306,8 @@ print(f"spread of the ends: from the ridge {spreads[0]:.2f}, from a valley {spre
 
 # %% [markdown]
 # "The truth, drawn again" is about the best possible. The single answer of the squared error is one point and covers
-# nothing. The MNO comes nearer to the truth. Over all eight beginnings its law is slightly too wide (0.92 against 0.89).
+# nothing. The MNO comes nearer to the truth. At the ridge its law was too narrow. Over all eight beginnings it is
+# slightly too wide (0.92 against 0.89).
 #
 # ## 6. Is it the MNO?
 #
@@ -334,7 +337,7 @@ beside("14 the better law", my_winner, "covariance" if covariance_wins else "fac
 # One run proves little. Here are five recorded seeds of four equations. We had claimed:
 #
 # - On `heat` (our equation without valleys) and `burgers` (a fluid with shocks) one covariance is as good as the MNO,
-#   or better: the ratio "MNO over one covariance" is 1 or more.
+#   or better: the ratio *MNO / one* (covariance) is 1 or more.
 # - On `phi4` (our equation) and `rough` (the path of a price, whose noise depends on the field) the MNO is better:
 #   the ratio is 0.98 or less.
 
@@ -354,23 +357,23 @@ rivals = {
     "truth": "truth",
 }
 print("median energy score of five seeds (less is better)")
-print(f"{'':8}" + "".join(f"{words:>15}" for words in rivals), end="")
-print("   MNO over one covariance   share of the MNO's gain")
+print(f"{'':8}" + "".join(f"{words:>16}" for words in rivals) + f"{'MNO / one':>12}{'gain':>20}")
 for name in ("heat", "burgers", "phi4", "rough"):
     energy = {words: final(name, rival) for words, rival in rivals.items()}
     ratio = energy["MNO"] / energy["one covariance"]
     gains = {words: np.median(energy["squared error"] - one) for words, one in energy.items()}
-    print(f"{name:8}" + "".join(f"{np.median(one):15.3f}" for one in energy.values()), end="")
+    print(f"{name:8}" + "".join(f"{np.median(one):16.3f}" for one in energy.values()), end="")
     print(f"   {np.median(ratio):.3f} [{ratio.min():.3f} to {ratio.max():.3f}]", end="")
-    print(f"{gains['one covariance'] / gains['MNO']:14.0%}")
+    print(f"{gains['one covariance'] / gains['MNO']:8.0%}")
 
 # %% [markdown]
 # - On `heat` and `burgers` the two are equal within about 1 %, and the interval lies on both sides of 1: undecided.
 # - On `phi4` the whole interval is below 0.98. So there the claim holds.
 # - On `rough` the MNO is better in each seed, too, but the interval reaches past 0.98. So the claim, which asks for
-#   both, is undecided.
+#   both equations, is undecided.
 #
-# **On all four equations one covariance brings most of the MNO's gain over the single answer** (last column). A covariance for each
+# **On all four equations one covariance brings most of the MNO's gain over the single answer** (*gain*: which share of
+# it). A covariance for each
 # beginning adds a little on `phi4` and `rough`. (The ratio is the median of the seeds' own. The recorded runs ask about
 # other beginnings, so their scores differ from those of section 5. [The evidence](evidence/14_random_targets.ipynb) has
 # all claims, and what we tried before.)

@@ -68,7 +68,7 @@ LINES: tuple[MapLine, ...] = (
         "structure/least-mass",
         PAPER,
         "where a pull keeps it below 0.05, {5.count} of {5.of} networks stay below 95 %; without a "
-        "pull it gets {0} when 95 % are right",
+        "pull the least that a number gets is {0} when 95 % are right",
     ),
     MapLine(
         3,
