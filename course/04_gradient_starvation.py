@@ -217,11 +217,11 @@ viz.lines(
 )
 
 # %% [markdown]
-# Right of the vertical line the MLP's gradient falls steadily. Attention's falls slowly, with many ups and
-# downs. **The step keeps about its size**: the dashed black curve is nearly level. So with decay "the gradient
-# is tiny, and therefore attention cannot move" is wrong: attention goes on to the oracle, as the KL shows. (Could the
-# decay move it there? No. Decay alone shrinks $W_Q$ and $W_K$, and with them the differences between scores. That makes
-# attention even, and the oracle is not even.)
+# Right of the vertical line the MLP's gradient falls steadily. Attention's drops, comes back, and then falls in
+# zigzags. **The step keeps about its size**: the dashed black curve is nearly level. So with decay "the gradient is
+# tiny, and therefore attention cannot move" is wrong: attention goes on to the oracle, as the KL shows. (Could the
+# decay move it there? No. Decay alone shrinks $W_Q$ and $W_K$, and with them the differences between scores. That
+# makes attention even, and the oracle is not even.)
 #
 # (Before memorising the step does shrink, from its large values in the first epochs. From there to its smallest value
 # afterwards it is 16-fold in the median. We had claimed 10-fold at most, and were wrong.)
@@ -233,7 +233,7 @@ viz.lines(
 widgets.RunScrubber()
 
 # %% [markdown]
-# Sections 3 and 4 were with weight decay. Without it the loss goes to 0, and then AdamW's steps nearly vanish, too:
+# Sections 3 and 4 were with weight decay. Without it the loss goes to 0, and then AdamW's steps nearly vanish:
 # lesson 05 shows it, and what makes attention late.
 #
 # ## Case file
@@ -248,7 +248,8 @@ widgets.RunScrubber()
 #
 # **The map so far:** what is said, what was measured, and the [verdict](00_index.ipynb). (The row marked *Figure 1*
 # is of five older runs. It compares the largest gradient before memorising with the smallest after it, and attention
-# with the *whole* network. Measured so, attention's falls somewhat further.)
+# with the *whole* network. Measured so, attention's falls somewhat further. Which falls further depends on
+# the epochs that one compares.)
 
 # %%
 viz.claims_map(upto=4)

@@ -274,8 +274,8 @@ beside("06 the prior helps least", my_case, least)
 #
 # But look at the hatched parts. In three of the four cases the median of learning to add is *larger* with the prior
 # than without. (The first pair is that of section 3; five seeds are too few to be sure.) So these three save less than
-# the whole search. (Our reading: without the prior a network learns to add a little while it still searches; with it,
-# all of that comes afterwards. No run tests this.)
+# the whole search at β = 1. (At β = 3 learning to add was not longer: section 3. Our reading: without the prior a
+# network learns to add a little while it still searches; with it, all of that comes afterwards. No run tests this.)
 #
 # In the unordered split it is the other way round. There learning to add is *shorter* with the prior, so the prior
 # saves more epochs than the search took. But there are five seeds, and one did not come to 95 % in its epochs with the

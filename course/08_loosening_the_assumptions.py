@@ -45,7 +45,7 @@ def told(spec):
 # %% [markdown]
 # ## 1. Other worlds: does the prior still help?
 #
-# Pick one of six worlds. (Afterwards come five recorded runs in each of these worlds, and in two more.)
+# Pick one of six worlds. (Afterwards come five recorded pairs of runs in each of these worlds, and in two more.)
 #
 # | name | so far | in this world |
 # | --- | --- | --- |
@@ -117,9 +117,9 @@ for words, epoch in (("no prior", slow), ("told where to look", fast)):
 beside(f"08 the prior helps, {name}", my_bet, "undecided" if undecided else in_time)
 
 # %% [markdown]
-# One run proves little. (For permutations and Muon 1,400 epochs are mostly too few.) Here are five recorded seeds
-# in each world, most of them trained for longer. There are two worlds more: addition with four heads, and a sum of
-# three numbers.
+# One run proves little. (For permutations and Muon 1,400 epochs are nearly always too few.) Here are five recorded
+# seeds in each world, most of them trained for longer. There are two worlds more: addition with four heads, and a sum
+# of three numbers.
 #
 # Each dot is a network, at its epoch of 95 %. A triangle is a network that had not come there when training stopped
 # (5 ▷: five of them). Compare green (below) with orange (above): a seed says yes if its green epoch is at most 80 % of
@@ -381,10 +381,12 @@ viz.lines(
 #
 # The networks without a prior and those told where to look stand on the right and at the top. The ten with a sharp
 # prior stand on the left, and only one of them has 95 % right at the end (two came there; one fell back). In eight of
-# the ten most sums still work: the least mass is that of the worst sum, and tells nothing of the others. The other two,
-# whose mean mass is 0.59 and 0.76, fail nearly everywhere.
+# the ten most sums still work: the least mass is that of the worst sum, and a low one says little about the others.
+# The other two, whose mean mass is 0.59 and 0.76, fail nearly everywhere.
 #
 # </details>
+#
+# (In lesson 03 to *generalise* meant 95 %. None but one of these ten ends there.)
 #
 # **Sharp is not right.** As in [lesson 03](03_the_decoupling_theorem.ipynb), each informative token must keep some
 # attention, and the mean does not show whether it does.
@@ -394,7 +396,7 @@ viz.lines(
 # - **We know:** (1) The prior helps in four of eight other worlds. In three others too few seeds say so; permutations
 #   are undecided. (2) At 24 tokens it does not bring the gain that we asked for. (3) A prior that only makes attention
 #   sharp does harm, at this strength: two of ten networks come to 95 %. Without any prior five of five do.
-# - **We doubt:** that the prior needs the true oracle. The attention of a trained network, which found the numbers by
+# - **We doubt:** that the KL prior needs the true oracle. The attention of a trained network, which found the numbers by
 #   itself, serves as well, in the median of five seeds.
 # - **It would change our minds:** a setting in which networks with a least mass below 0.05 answer 95 %.
 #

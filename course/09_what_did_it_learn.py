@@ -83,8 +83,8 @@ for frequencies in ([1], [7], [1, 7], [2, 7, 9, 16]):
 # their power in the same way. The fewest frequencies that hold 90 % of the power of the *answers* are the network's
 # **key frequencies**.
 #
-# The package has the weights of two networks that begin alike. `memorised` stopped when it knew the training sums;
-# `grokked` is the same run at its end. *How many key frequencies has each of them, from 1 to 21?*
+# The package has the weights of one network at two times: `memorised`, when it knew the training sums, and `grokked`,
+# at the end. *How many key frequencies has each of them, from 1 to 21?*
 
 # %%
 my_number_when_grokked = None
@@ -375,7 +375,7 @@ print(f"of the variance of the logit over all pairs, the distance explains {told
 
 # %% [markdown]
 # The line is not flat: so this is no pure Clock. The lengths of a Pizza at the network's own key frequencies follow it
-# closely; at other frequencies they do not.
+# closely; at the other sets of frequencies that we tried they do not.
 #
 # But the line shows only means. In a pure Pizza the logit of the right answer depends on the distance alone. Here the
 # distance explains less than half of its variance over all *pairs* (last line). So the network is no pure Pizza

@@ -10,7 +10,7 @@
 # **How do you train a network to say that, and how do you measure whether it is right?** You train a **Martingale
 # Neural Operator** (MNO), built after the abstract of a paper (arXiv 2605.15806) by the authors of the paper of lesson
 # 01, and compare it with a much simpler rival. (An *operator* maps whole fields to fields. A *martingale* is random and
-# on average goes neither up nor down, as what the law adds to its mean.)
+# on average goes neither up nor down. Here: what a draw adds to the mean is 0 on average.)
 #
 # *You need* lesson 01, and from statistics variance, covariance and the normal (Gaussian) distribution. *Time:* 25
 # minutes; the code takes {{time 14}} of one core.
@@ -219,8 +219,8 @@ viz.lines(
 )
 
 # %% [markdown]
-# The spread is back (the next section has numbers), and the two peaks are not. The law has one broad peak, where few
-# ends are (its bumps are chance). A Gaussian has one peak, however well it is trained.
+# Most of the spread is back (the next section has numbers), and the two peaks are not. The law has one broad peak,
+# where few ends are (its bumps are chance). A Gaussian has one peak, however well it is trained.
 #
 # ## 4. What each part of the law adds
 #
@@ -273,7 +273,7 @@ print(f"nugget d: 1.00 when training begins, {law.variance[0, 0]:.2f} when it en
 # %% [markdown]
 # The mean is nearly flat, and near the ridge. With the factors there is a spread, and neighbours still go together.
 # The nugget adds what eight patterns leave out. It makes the fields too rough. At this beginning the spread is still
-# too small: compare the last row with the first. (That most of the fifteen lie below 0 is chance.)
+# too small: 0.70, and 0.89 in the true ends. (That most of the fifteen lie below 0 is chance.)
 #
 # ## 5. How good is a law?
 #
@@ -367,13 +367,13 @@ for name in ("heat", "burgers", "phi4", "rough"):
     print(f"{gains['one covariance'] / gains['MNO']:8.0%}")
 
 # %% [markdown]
-# - On `heat` and `burgers` the two are equal within about 1 %, and the interval lies on both sides of 1: undecided.
+# - On `heat` and `burgers` the two are equal within about 1 %, and each interval lies on both sides of 1: undecided.
 # - On `phi4` the whole interval is below 0.98. So there the claim holds.
 # - On `rough` the MNO is better in each seed, too, but the interval reaches past 0.98. So the claim, which asks for
 #   both equations, is undecided.
 #
-# **On all four equations one covariance brings most of the MNO's gain over the single answer** (*gain*: which share of
-# it). A covariance for each
+# **On all four equations one covariance brings most of the MNO's gain over the single answer** (*gain* is its share of
+# the MNO's). A covariance for each
 # beginning adds a little on `phi4` and `rough`. (The ratio is the median of the seeds' own. The recorded runs ask about
 # other beginnings, so their scores differ from those of section 5. [The evidence](evidence/14_random_targets.ipynb) has
 # all claims, and what we tried before.)
@@ -381,7 +381,7 @@ for name in ("heat", "burgers", "phi4", "rough"):
 # ## Case file
 #
 # - **We know:** with the squared error the best answer is the conditional mean, even if few ends lie there. The
-#   likelihood brings the spread back. A Gaussian cannot bring back two peaks.
+#   likelihood brings most of the spread back. A Gaussian cannot bring back two peaks.
 # - **We do not know:** where a covariance for each beginning is worth much. Here it was at best 5 % better than one
 #   for all (median, `phi4`).
 # - **It would change our minds:** a system on which one covariance brings less than half of the MNO's gain.
