@@ -4,9 +4,9 @@
 # You are given five words and one minute. Two of the words matter, and nobody tells you which. How you
 # share out your minute says what you *believe* about where the answer is to be found.
 #
-# So does the network of lesson 01 at every sum: it shares out its attention. **Where does it look, and what makes it
-# look there?** You take one step of attention apart. Then you change the tokens that do not matter, and see where the
-# network looks, and how many epochs it needs.
+# The network of lesson 01 shares out something, too, at every sum: its attention. **Where does it look, and what makes
+# it look there?** You take one step of attention apart. Then you change the tokens that do not matter, and see where
+# the network looks, and how many epochs it needs.
 #
 # *You need:* [lesson 01](01_sparse_tasks.ipynb); what a matrix times a vector is. *Time:* half an hour.
 

@@ -173,8 +173,8 @@ print(f"\nof the sums that seed 0 has not seen, the source was trained on {both:
 
 # %% [markdown]
 # Read the lines in pairs. *Both have the oracle*, `Bayesian` and `lottery, oracle`: the one with the mask is slower.
-# *Neither has it*, `Bayesian, teacher` and `lottery`: the teacher's attention brings all five seeds to 95 %, and the
-# mask of the same network brings none. So far the Bayesian ticket wins both fair races, too. (To 99 % of the unseen
+# *Neither has it*, `Bayesian, teacher` and `lottery`: with the teacher's attention all five seeds come to 95 %, sooner than
+# without anything; with the mask of the same network none does. So far the Bayesian ticket wins both fair races, too. (To 99 % of the unseen
 # sums it is another story. The two lines with 99 %: `Bayesian` is no sooner than `dense`, in the median.)
 #
 # Did the source leak answers? (A seed draws the training sums, too. So the source was trained on half of the sums that
@@ -208,7 +208,7 @@ for sparsity in (0.0, 0.5, 0.6, 0.7, 0.8):
 
 # %% [markdown]
 # At 80 % the mask damages the network that it was cut from: it no longer knows all of its training sums. At 50 %
-# hardly anything is lost. **So our mask cuts weights that even its own network needs: it was a poor ticket before any
+# nothing is lost. **So our mask cuts weights that even its own network needs: it was a poor ticket before any
 # race began.** Cut gently, and run the first race once more.
 
 # %% tags=["nbval-ignore-output"]
@@ -250,7 +250,7 @@ for name, others in rivals.items():
 #
 # (The *random* mask of one half comes to 95 % in three seeds of five, the lottery ticket of one half in five. So the
 # mask may carry something. Our claim, that it is quicker than a random one, is undecided. The networks without a mask
-# are slower here than in section 3: these are other seeds.)
+# are slower here than in section 3. The seeds are others; we did not look further.)
 #
 # ## Case file
 #

@@ -148,9 +148,9 @@ viz.lines(
 )
 
 # %% [markdown]
-# Read the curve from right to left: the stricter the claim, the less often luck passes it. A factor of 0.8 leaves
-# luck hardly a chance, if seeds differ no more than these. If they differ more, ask for a smaller factor, or run more
-# seeds.
+# Read the curve from right to left: the stricter the claim, the less often luck passes it, or just as often. A factor
+# of 0.8 leaves luck hardly a chance, if seeds differ no more than these. If they differ more, ask for a smaller
+# factor, or run more seeds.
 #
 # ## 4. The claim, before the runs
 #
@@ -315,7 +315,7 @@ beside("10 verdict on the control", my_verdict_on_the_control, verdicts[1].verdi
 # %% [markdown]
 # ## Case file
 #
-# - **We know:** four of five is right by luck in nearly one case of five, if no effect size is asked for.
+# - **We know:** four of five or more say yes by luck in nearly one case of five, if no effect size is asked for.
 # - **We do not know:** this line is yours.
 # - **It would change our minds:** and so is this one.
 #

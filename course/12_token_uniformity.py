@@ -84,7 +84,7 @@ for words, phi in examples.items():
 #   short for one $s$. So try each $s$ from 1 to 23, and take the lowest relative MED. We call this lowest value the
 #   **best step**.
 #
-# But some of the 23 walks is always short, even where there is no order. How short by luck? Give the numbers a random
+# But the shortest of 23 walks is below 1 even where there is no order. How short by luck? Give the numbers a random
 # order and take the best step of that; do this 20 times. We call an embedding **even** if its best step is below all
 # 20. (By luck this happens about once in 21 times.)
 
@@ -216,7 +216,7 @@ print(f"x^2+y^2, seed {squares.seed}: {np.mean(related):.0%} of the unseen pairs
       "that was trained on")  # fmt: skip
 
 # %% [markdown]
-# A network that gives relatives the same answer is right on these pairs. That alone is enough for 95 %, and needs no
+# A network that gives relatives the same answer is right on these pairs. That alone gives about 95 %, and needs no
 # order. (We did not test whether ours do this.) You know one relative: the [mirror image](glossary.md) $(j, i)$ of
 # lesson 01. With $x - y$ it is of no help: there $(j, i)$ has another answer.
 #
@@ -292,14 +292,14 @@ viz.row_figure("resnet-grokking", experiments.recorded("resnet-grokking"))
 # With twins (left) it looks like grokking: the training images are known early, the unseen ones much later. (Thin
 # lines are single seeds; their accuracy drops now and then. The dotted line at the top: the share of unseen images
 # whose class occurs among the training images at all.) Without twins (right) the network memorises as soon, and
-# is no better in its 700 epochs than always saying the commonest class. **This network needed the twins.**
+# is hardly better at its best epoch than always saying the commonest class. **This network needed the twins.**
 #
 # </details>
 #
 # The paper has no such control. In its setting, too, nearly every unseen image has a twin that was trained on. Whether
 # its network found twins is open.
 #
-# The map after this lesson. (The runs of its last two lines are in the evidence.)
+# The map after this lesson. (The runs of its last three lines are in the evidence.)
 
 # %%
 viz.claims_map(upto=12)
@@ -307,9 +307,12 @@ viz.claims_map(upto=12)
 # %% [markdown]
 # ## Case file
 #
+# Do the embeddings decide, or the data? **Order in the embeddings was not enough for $x - y$. For the images the data
+# decided: the twins.**
+#
 # - **We know:** MED measures size and frequency as well as order. Embeddings more in order than luck allows were not
 #   enough for $x - y$ (8,000 epochs); by this measure they were not needed for $x^2 + y^2$. Without twins the small
-#   image network was no better than always saying the commonest class (0.12 against 0.11, 700 epochs).
+#   image network was hardly better than always saying the commonest class (0.12 at best, against 0.11).
 # - **We do not know:** whether the networks of $x^2 + y^2$ answer by relatives.
 # - **It would change our minds:** the image network at the paper's size, with twins held back, that answers the unseen.
 #
