@@ -278,10 +278,10 @@ beside("13 signals that end left of half-way", my_good and sorted(my_good), sort
 # three of five networks (by a hair in one), and no more unseen pairs are right than by guessing (1 of 43). So the
 # signal that came first does not show that a network generalises.
 #
-# (Without decay the norm passes by construction: the weights grow. In the trap it does not. And KL in the trap? There
-# attention begins much worse than in the network that groks. It improves a lot, and still ends far left. So our own
-# claim, which had asked how much a signal *changes* there, failed for KL. To ask where it *ends* came afterwards; for
-# KL it held on five fresh seeds: evidence 13.)
+# (Without decay the norm could only end on the left, for the weights grow. In the trap it ended there as well. And KL
+# in the trap? There attention begins much worse than in the network that groks. It improves a lot, and still ends far
+# left. So our own claim, which had asked how much a signal *changes* there, failed for KL. To ask where it *ends* came
+# afterwards; for KL it held on five fresh seeds: evidence 13.)
 #
 # ## 5. Change one thing, and see what follows
 #
@@ -336,7 +336,7 @@ figure
 
 # %% tags=["hide-input"]
 heads = ("(1) unseen", "(2) no decay", "(3) trap", "(4) prior", "(5) mid-run")
-print("Half-way: (1) before the unseen pairs, (2, 3) passed at the end of the controls,")
+print("Half-way: (1) before the unseen pairs, (2, 3) a control ends beyond it,")
 print("(4) reached with the prior, (5) before mid-run, when half of the time is over")
 print(" " * 16 + "".join(f"{head:>14}" for head in heads))
 for name in kinds:
@@ -358,11 +358,12 @@ print("wanted:         " + "".join(f"{good:>14}" for good in ("4 or 5", "0", "0"
 #
 # ## 6. Three accounts, three times
 #
-# Each account saw something that is there, though not always what it said: the effective rank rises first. Attention
-# turns to the numbers at about two thirds of the way to the unseen pairs: the search. Then the embeddings become even
-# and their waves gather: learning to add. Alpha comes last.
+# Each account saw something that is there, though not always what it said: in the network drawn, the effective rank
+# rises first. Attention turns to the numbers at about two thirds of the way to the unseen pairs: the search. Then the
+# embeddings become even and their waves gather: learning to add. Alpha comes last.
 #
-# The whole course on one map (the last line is our claim about this lesson's order):
+# The whole course on one map (the last line is our claim about this lesson's order: attention before the
+# others; for the effective rank it was the other way round):
 
 # %%
 viz.claims_map()
@@ -371,7 +372,7 @@ viz.claims_map()
 # ## Case file
 #
 # - **We know:** in one setting the effective rank comes first. But it ends past half-way in three of five networks of
-#   the trap, where none generalised in its epochs. In both controls attention ends short of half-way to the oracle, and when it is
+#   the trap, where none generalised in its epochs. In both controls attention ends short of half-way to where the grokked network ends, and when it is
 #   moved, the unseen pairs come sooner. The best step and the norm pass the same tests, but we have moved neither alone.
 # - **We do not know:** the order elsewhere. In the networks of lesson 11 the seeds do not agree on one order
 #   (evidence 13).
