@@ -132,8 +132,8 @@ beside("11 order of four placements", my_order, tuple(order))
 #
 # A* is two changes at once: A^v and A^qk. Move the slider to see each alone (second and third position).
 #
-# - *The block* shows what reads through a norm ("stream" means $x$ or $y$).
-# - *What it answers*: the coloured lines are the placement, the grey ones the five networks without a norm. When do the
+# - *The block* shows what reads through a LayerNorm ("stream" means $x$ or $y$).
+# - *What it answers*: the coloured lines are the placement, the grey ones the five networks without a LayerNorm. When do the
 #   coloured lines rise for A^v, and when for A^qk?
 #
 # The other two panels are for later. *How evenly it looks* is the **entropy** of attention: it is greatest, 1.1 nats,
@@ -239,7 +239,7 @@ viz.claims_map(upto=11)
 # - **We know:** an LN before the MLP alone, or before the values alone, brings the median epoch of 95 % to less than
 #   half; with one before the scores alone no network comes there in 10,000 epochs. A small readout does not help by
 #   itself.
-# - **We do not know:** why. With A^v the MLP reads $y$ without a norm, so the network could memorise by length. By
+# - **We do not know:** why. With A^v the MLP reads $y$ without a LayerNorm, so the network could memorise by length. By
 #   the authors' account it should be slow, and it is quick (evidence 11).
 # - **It would change our minds:** another order under another optimizer, such as Muon (lesson 05).
 #

@@ -61,7 +61,7 @@ def what_reads(place: Placement) -> str:
     """What each part of a block with this placement reads, in one line."""
 
     def reads(there: bool) -> str:
-        return "the norm of the stream" if there else "the stream"
+        return "the LayerNorm of the stream" if there else "the stream"
 
     if place.scores == place.values:
         parts = [f"q, k and v read {reads(place.scores)}"]
@@ -69,9 +69,9 @@ def what_reads(place: Placement) -> str:
         parts = [f"q and k read {reads(place.scores)}", f"v reads {reads(place.values)}"]
     parts.append(f"the MLP reads {reads(place.mlp)}")
     if place.added:
-        parts.append("and what each adds is normed, too")
+        parts.append("and what each adds goes through a LayerNorm, too")
     if place.stream:
-        parts.append("which is normed after each addition")
+        parts.append("which goes through a LayerNorm after each addition")
     return ", ".join(parts)
 
 

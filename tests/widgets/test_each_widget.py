@@ -241,9 +241,9 @@ def test_a_block_has_every_norm_of_its_placement(name: NormPlacement):
 
 def test_what_reads_a_norm_is_said_in_words():
     assert what_reads(PLACEMENTS["A^v"]) == (
-        "q and k read the stream, v reads the norm of the stream, the MLP reads the stream"
+        "q and k read the stream, v reads the LayerNorm of the stream, the MLP reads the stream"
     )
-    assert "normed after each addition" in what_reads(PLACEMENTS["post"])
+    assert "LayerNorm after each addition" in what_reads(PLACEMENTS["post"])
     assert len({what_reads(place) for place in PLACEMENTS.values()}) == len(PLACEMENTS)
 
 
