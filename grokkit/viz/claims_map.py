@@ -2,7 +2,6 @@
 
 from textwrap import wrap
 
-from grokkit.experiments import MapLine
 from grokkit.experiments import claims_map as lines_of
 from grokkit.viz.alt import tell
 from grokkit.viz.style import GREY, INK, Picture, picture, style
@@ -43,7 +42,7 @@ def claims_map(upto: int | None = None) -> Picture:
         SettingError: ``upto`` is not a whole number from 0 on.
     """
     lines = lines_of(upto)
-    rows: list[tuple[list[str], list[str], str, MapLine]] = []
+    rows: list[tuple[int, list[str], list[str], str, str]] = []
     told: list[str] = []
     for one in lines:
         words, whole = f"{one.says} ({one.who})", upto in (None, one.lesson)
@@ -53,11 +52,12 @@ def claims_map(upto: int | None = None) -> Picture:
         mark = f"{MARKS.get(verdict, '')} {verdict}"
         if how and whole:
             mark += f"\n    ({how})"
-        rows.append((said, seen, mark, one))
+        rows.append((one.lesson, said, seen, mark, COLORS.get(verdict, INK)))
         measured = f" Measured: {one.measured};" if whole else ""
         told.append(f"Lesson {one.lesson:02}, {one.who}: {one.says}{measured} {one.verdict}.")
     heights = [
-        LINE * max(len(said), len(seen), mark.count("\n") + 1) + ROW for said, seen, mark, _ in rows
+        LINE * max(len(said), len(seen), mark.count("\n") + 1) + ROW
+        for _, said, seen, mark, _ in rows
     ]
     total = sum(heights) + 0.75
     with style():
@@ -69,15 +69,14 @@ def claims_map(upto: int | None = None) -> Picture:
         for x, head in zip(COLUMNS, heads, strict=True):
             ax.text(x, 0.36, head, fontsize=10.5, fontweight="bold", va="bottom")
         y = 0.45
-        for (said, seen, mark, one), height in zip(rows, heights, strict=True):
+        for (lesson, said, seen, mark, color), height in zip(rows, heights, strict=True):
             ax.axhline(y, color=GREY, linewidth=0.6)
             top = y + ROW / 2
             look = {"fontsize": 9.5, "va": "top", "linespacing": 1.2}
-            ax.text(COLUMNS[0], top, f"{one.lesson:02}", color=INK, **look)
+            ax.text(COLUMNS[0], top, f"{lesson:02}", color=INK, **look)
             ax.text(COLUMNS[1], top, "\n".join(said), color=INK, **look)
             if seen:
                 ax.text(COLUMNS[2], top, "\n".join(seen), color=INK, **look)
-            color = COLORS.get(one.verdict.partition(": ")[0], INK)
             ax.text(COLUMNS[3], top, mark, color=color, fontweight="bold", **look)
             y += height
         ax.axhline(y, color=GREY, linewidth=0.6)

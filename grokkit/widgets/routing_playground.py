@@ -47,9 +47,8 @@ def routing(weights: Float[np.ndarray, " pos"], other_weight: float) -> dict[str
     Returns:
         All that the panels show, by the names that scene.js gives it. ``alpha`` and ``beta``, the
         attention of x and x'; ``m``, what the rest of either is pooled to (13); ``h`` and ``h2``;
-        ``distance`` between these by the closed form (14), and ``upper``, its bound (16);
-        ``spread``, Delta_emb: how far the further of v_i and v'_i is from m; whether B_gamma
-        holds.
+        ``distance`` between these by the closed form (14), and ``upper``, its bound (16), with
+        the distance of the further of v_i and v'_i from m as Delta_emb; whether B_gamma holds.
     """
     i, other, theirs = POSITION, weights.copy(), VALUES.copy()
     other[i], theirs[i] = other_weight, OTHER_VALUE
@@ -71,7 +70,7 @@ def routing(weights: Float[np.ndarray, " pos"], other_weight: float) -> dict[str
     return {
         **{name: values.tolist() for name, values in found.items()},
         **{f"share{j}": float(mass) for j, mass in enumerate(attention[0])},
-        "share_other": b, "distance": distance, "upper": upper, "spread": spread,
+        "share_other": b, "distance": distance, "upper": upper,
         "in_x": in_x, "in_other": in_other,
     }  # fmt: skip
 

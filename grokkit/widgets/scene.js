@@ -114,7 +114,7 @@ const COMPUTE = {
     const [a, b] = [alpha[i], beta[i]];
     const upper = (a + b) * spread, distance = gap(h, h2);
     const holds = parts => parts.every((p, j) => !informative[j] || p >= gamma);
-    return { alpha, beta, h, h2, m, distance, upper, spread,
+    return { alpha, beta, h, h2, m, distance, upper,
       in_x: holds(alpha) ? "holds" : "is broken", in_other: holds(beta) ? "holds" : "is broken",
       hx: [h[0], h2[0]], hy: [h[1], h2[1]], mx: [m[0]], my: [m[1]],
       way_x: [m[0], values[i][0]], way_y: [m[1], values[i][1]],
