@@ -162,14 +162,12 @@ for arm in ("baseline", "KL 1", "KL 3"):
 # So here "entirely" is wrong: the last output says what is left of the wait. **A strong prior removes the search, and
 # learning to add remains.**
 #
-# (Small print. Runs are recorded every 25 epochs, so from β = 1 on the search is too short to tell apart. The printed
-# factor is the median of the seeds' own. Attention counts as right from half of the oracle's share on; with three
-# quarters, five seeds are too few to say that learning to add stays: [FINDINGS.md](../FINDINGS.md).)
+# (Attention counts as right from half of the oracle's share on. With three quarters, five seeds are too few to say that
+# learning to add does not change: [FINDINGS.md](../FINDINGS.md). The printed factor is the median of the seeds' own.)
 #
 # *Turn the knob.* Press *Start* with a KL strength of 0, and *Pause* at about epoch 1,500. Then set it to 1 and start
 # again; the first run stays as pale curves. With the prior the KL comes near 0 much sooner, and the accuracy rises
-# earlier. But in this one seed 99 % comes later with it. (In section 2, too, the gain to 99 % is not shown. The
-# evidence has a widget with all strengths and seeds.)
+# earlier. But in this one seed 99 % comes later with it. (In section 2, too, the gain to 99 % is not shown.)
 
 # %% tags=["nbval-ignore-output"]
 widgets.LiveTraining()
@@ -268,18 +266,16 @@ beside("06 the prior helps least", my_case, least)
 # (The last column is the median of the seeds' own shares, so it differs from the share of the bars. Its first number
 # is smaller than in section 2: here are five seeds, there were twenty.)
 #
-# With Muon no gain is shown, and with constant distractors the gain is smaller in the median than "as before". In
-# these two it is as expected: the shorter the search, the less there is to gain. (Five seeds are few: only constant
-# distractors has its whole interval below 1; that of "as before" reaches 1.)
+# With Muon no gain is shown, and with constant distractors it is small in the median. In these two it is as expected:
+# the shorter the search, the less there is to gain. (With five seeds the interval of "as before" reaches 1. The twenty
+# seeds of section 2 show its gain.)
 #
-# But look at the hatched parts. In three of the four cases the median of learning to add is *larger* with the prior
-# than without. (The first pair is that of section 3; five seeds are too few to be sure.) So these three save less than
-# the whole search at β = 1. (At β = 3 learning to add was not longer: section 3. Our reading: without the prior a
-# network learns to add a little while it still searches; with it, all of that comes afterwards. No run tests this.)
+# But look at the hatched parts. In three of the four cases learning to add is *longer* with the prior, in the median. So
+# there the prior saves less than the whole search. (Why, we did not test. Five seeds are too few to be sure.)
 #
-# In the unordered split it is the other way round. There learning to add is *shorter* with the prior, so the prior
-# saves more epochs than the search took. But there are five seeds, and one did not come to 95 % in its epochs with the
-# prior (so the interval has no upper end). We leave it open.
+# In the unordered split learning to add is *shorter* with the prior, so the prior saves more epochs than the search
+# took. But one of its five seeds did not come to 95 % in its epochs with the prior, so the interval has no upper end. We
+# leave it open.
 #
 # ## Case file
 #

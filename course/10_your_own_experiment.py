@@ -290,7 +290,8 @@ beside("10 verdict on the control", my_verdict_on_the_control, verdicts[1].verdi
 # longer, too. So a longer way need not come from a longer search, even where the claim holds. Then read part by part:
 # what was asked, what was seen (the median, the least and the greatest), and in how many seeds it held. In our runs
 # three seeds say yes to the claim, and one is silent (the table calls it *undecided*). Three are too few for "holds".
-# With the silent one there might be four, so they are too many for "fails". (*Fragile*: [lesson 00](00_index.ipynb).)
+# With the silent one there might be four, so they are too many for "fails". (What *fragile* and the word behind *not
+# reproduced* mean: [lesson 00](00_index.ipynb).)
 
 # %% [markdown]
 # ## 6. And if nothing comes out?

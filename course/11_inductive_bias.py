@@ -130,7 +130,7 @@ beside("11 order of four placements", my_order, tuple(order))
 #
 # ## 3. Attention taken apart
 #
-# A* is two changes at once: A^v and A^qk. Move the slider to see each alone (second and third position).
+# A* is two changes at once: A^v and A^qk. The slider rests at M. Move it to see A^v and A^qk alone.
 #
 # - *The block* shows what reads through a LayerNorm ("stream" means $x$ or $y$).
 # - *What it answers*: the coloured lines are the placement, the grey ones the five networks without a LayerNorm. When do the

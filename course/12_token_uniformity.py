@@ -194,7 +194,7 @@ for name in ("x+y", "x-y", "x^2+y^2"):
 # %% [markdown]
 # Look at $x - y$: all five networks are even, and only one generalises. (They were trained for 8,000 epochs.)
 # **Embeddings more in order than luck allows were not enough.** (They are less in order than those of $x + y$: see the
-# last column. How much order would be enough, this does not say.)
+# last column. So more order might be enough.)
 #
 # Look at $x^2 + y^2$: all five generalise, and none is even. **Embeddings that are even by this measure were not
 # needed.** (The numbers could lie evenly in some other order than 0, 1, 2, … and its steps.)
@@ -319,10 +319,8 @@ viz.claims_map(upto=12)
 # - **We do not know:** whether the networks of $x^2 + y^2$ answer by relatives.
 # - **It would change our minds:** the image network at the paper's size, with twins held back, that answers the unseen.
 #
-# **More:** [evidence 12](evidence/12_token_uniformity.ipynb). The account also says that an unseen pair needs trained
-# pairs *nearby*. So leave a **hole** in the table of all pairs, a square or a strip in which nothing is trained on:
-# how much of it is answered? (Exercise 12.2 counts the mirror images of a hole.) Also: a head start, a second layer,
-# and a function that is never understood.
+# **More:** [evidence 12](evidence/12_token_uniformity.ipynb): unseen pairs without trained pairs nearby (a **hole** in
+# the table of all pairs), a head start, a second layer, and a function that is never understood.
 #
 # **Exercises:** [12 · Token uniformity](../exercises/12_token_uniformity.ipynb). **Next:**
 # [13 · Three accounts](13_three_accounts.ipynb): one network, all instruments. Which signal comes first?
