@@ -202,8 +202,8 @@ beside(
 # - **No decay:** the weight decay is 0 (lesson 05).
 # - **The trap** of lesson 02: the distractors are random numbers.
 #
-# *For which of the three signals do all ten of these networks end short of half-way, that is, of the value that the
-# grokking network of the same seed has half-way?*
+# Each has the same initial weights as one of the five networks that grok. So we know for its seed which value of a
+# signal is half-way. *Which of the three signals end short of half-way in all ten of these networks?*
 
 # %%
 my_good = None  # a set of names: {"...", "..."}
@@ -260,7 +260,8 @@ figure
 # <details><summary><b>What the picture shows</b> (open after your guess)</summary>
 #
 # KL and the best step end short of half-way in all ten. The **effective rank** does not: in the trap it ends past
-# half-way in three of five networks. So the signal that came first does not show that a network generalises.
+# half-way in three of five networks. So the signal that came first does not show that a network generalises. (Half-way
+# is another value in each seed. So a filled dot can lie left of an open one.)
 #
 # (Before the runs we had claimed that KL *changes* little in the trap. That claim failed: KL falls there, by more than
 # 0.5. But it ends farther from the oracle than the grokking networks were when they memorised. That it does not come to
