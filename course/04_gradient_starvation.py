@@ -226,8 +226,9 @@ viz.lines(
 # (Before memorising the step does shrink, from its large values in the first epochs. From there to its smallest value
 # afterwards it is 16-fold in the median. We had claimed 10-fold at most, and were wrong.)
 #
-# *See it in another run, with a smaller learning rate.* Drag the epoch, from memorising on. In the right panel the gradient (purple)
-# becomes smaller and smaller, far below what the bound allows. In the left panel attention moves on all the same.
+# *See it in another run, with a smaller learning rate.* Drag the epoch, from memorising on. In the right panel the
+# gradient (purple) becomes smaller and smaller, far below what the bound allows. In the left panel attention moves on
+# all the same.
 
 # %% tags=["nbval-ignore-output"]
 widgets.RunScrubber()

@@ -190,8 +190,8 @@ for words, one in (("1 → 0", off), ("0 → 1", on)):
 #
 # In the table:
 #
-# - *Switched off* (upper half): the norm grows and the loss falls (point 1). The gradient and the step fall with it, and
-#   the least mass stays below 0.25, the mark of lesson 02.
+# - *Switched off* (upper half): the norm grows and the loss falls (point 1). The gradient and the step fall with it,
+#   and the least mass stays below 0.25, the mark of lesson 02.
 # - *Switched on* (lower half): from epoch 400 to 500 the norm falls and the loss rises (point 2), and attention's
 #   gradient and step grow about a hundred-fold or more (point 3). Then the least mass passes 0.25, and norm and loss
 #   fall together: a network that adds needs smaller weights for the same loss (point 4).

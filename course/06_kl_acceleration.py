@@ -270,18 +270,19 @@ beside("06 the prior helps least", my_case, least)
 # the shorter the search, the less there is to gain. (With five seeds the interval of "as before" reaches 1. The twenty
 # seeds of section 2 show its gain.)
 #
-# But look at the hatched parts. In three of the four cases learning to add is *longer* with the prior, in the median. So
-# there the prior saves less than the whole search. (Why, we did not test. Five seeds are too few to be sure.)
+# But look at the hatched parts. In three of the four cases learning to add is *longer* with the prior, in the median.
+# So there the prior saves less than the whole search. (Why, we did not test. Five seeds are too few to be sure.)
 #
 # In the unordered split learning to add is *shorter* with the prior, so the prior saves more epochs than the search
-# took. But one of its five seeds did not come to 95 % in its epochs with the prior, so the interval has no upper end. We
-# leave it open.
+# took. But one of its five seeds did not come to 95 % in its epochs with the prior, so the interval has no upper end.
+# We leave it open.
 #
 # ## Case file
 #
-# - **We know:** from β = 0.1 to 3 the prior shortens the search, and changes learning to add by less than a half
-#   (with ordered pairs, as in the earlier lessons). So the paper's "entirely" is wrong here: at β = 3, 725 of the 2,250
-#   epochs of the wait remain in the median. Noise in its place brings no network to 95 % in 3,000 epochs (4,650 modulo 113).
+# - **We know:** from β = 0.1 to 3 the prior shortens the search, and changes learning to add by less than a half (with
+#   ordered pairs, as in the earlier lessons). So the paper's "entirely" is wrong here: at β = 3, 725 of the 2,250
+#   epochs of the wait remain in the median. Noise in its place brings no network to 95 % in 3,000 epochs (4,650 modulo
+#   113).
 # - **We doubt:** that a prior never shortens learning to add. With the unordered split it may.
 # - **It would change our minds:** fresh seeds, with ordered pairs, on which a prior shortens the second part as well.
 #

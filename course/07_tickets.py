@@ -173,13 +173,13 @@ print(f"\nof the sums that seed 0 has not seen, the source was trained on {both:
 
 # %% [markdown]
 # Read the lines in pairs. *Both have the oracle*, `Bayesian` and `lottery, oracle`: the one with the mask is slower.
-# *Neither has it*, `Bayesian, teacher` and `lottery`: with the teacher's attention all five seeds come to 95 %, sooner than
-# without anything; with the mask of the same network none does. So far the Bayesian ticket wins both fair races, too. (To 99 % of the unseen
-# sums it is another story. The two lines with 99 %: `Bayesian` is no sooner than `dense`, in the median.)
+# *Neither has it*, `Bayesian, teacher` and `lottery`: with the teacher's attention all five seeds come to 95 %, sooner
+# than without anything; with the mask of the same network none does. So far the Bayesian ticket wins both fair races,
+# too. (To 99 % of the unseen sums it is another story. The two lines with 99 %: `Bayesian` is no sooner than `dense`,
+# in the median. And the two controls do not come to 95 % either.)
 #
-# Did the source leak answers? (A seed draws the training sums, too. So the source was trained on half of the sums that
-# are unseen for seed 0.) Not directly: it hands over only a mask, or its attention on sums that the new network trains
-# on.
+# Another seed has other training sums. So the source was trained on half of the sums that are unseen for seed 0. Did it
+# leak answers? Not directly: it hands over only a mask, or its attention on sums that the new network trains on.
 #
 # ## 4. The twist: does the trained network survive its own mask?
 #
@@ -208,8 +208,8 @@ for sparsity in (0.0, 0.5, 0.6, 0.7, 0.8):
 
 # %% [markdown]
 # At 80 % the mask damages the network that it was cut from: it no longer knows all of its training sums. At 50 %
-# nothing is lost. **So our mask cuts weights that even its own network needs: it was a poor ticket before any
-# race began.** Cut gently, and run the first race once more.
+# nothing is lost. **So our mask cuts weights that even its own network needs.** Perhaps it was a poor ticket before any
+# race began. Cut gently, and run the first race once more.
 
 # %% tags=["nbval-ignore-output"]
 half = prune(spec, trained, Pruning(sparsity=0.5))
@@ -244,7 +244,8 @@ for name, others in rivals.items():
 # than the dense network. The races end like this:
 #
 # - unfair: `Bayesian` is sooner than the lottery ticket in all five seeds, at each of the three gentle masks;
-# - fair, without the oracle: `Bayesian, teacher` is sooner than it in all five seeds, at each of the three;
+# - fair, without the oracle: `Bayesian, teacher` is sooner than the lottery ticket in all five seeds, at each of the
+#   three;
 # - fair, **with the oracle: no winner** (our claim is undecided). `Bayesian` is sooner in three seeds of five; the
 #   medians are nearly the same. In section 3 the loser had the poor mask.
 #
@@ -263,8 +264,8 @@ for name, others in rivals.items():
 #   sooner than dense ones, in five seeds. (We tried one source, cut in one round.)
 #
 # **The map so far:** what is said, what was measured, and the [verdict](00_index.ipynb). (The new line is the unfair
-# race, against the ticket that keeps half. The claim asks for 95 % and for 99 %, and some networks did not come to 99
-# %: undecided.)
+# race, against the ticket that keeps half. It is undecided, for the claim asks for 99 % as well, and some networks did
+# not come there.)
 
 # %%
 viz.claims_map(upto=7)

@@ -179,9 +179,9 @@ figure
 # To say that the prior helps in a *world*, we ask for four of five seeds (lesson 10 has the rule). **In the four upper
 # worlds it helps.** In the four lower worlds fewer than four seeds say yes, and under Muon not one does.
 #
-# A seed is *silent* if both of its runs ended before 95 %: nobody knows which would have been first. The permutations
-# have three that say yes and two silent ones, which could make five: undecided. Why too few seeds say yes in the
-# other three worlds, we do not know.
+# A seed is *silent* if its runs ended too early to tell. The permutations have three that say yes and two silent ones
+# (no network came to 95 %), which could make five: undecided. Why too few seeds say yes in the other three worlds, we
+# do not know. (Under Muon there is little to gain: lesson 06.)
 #
 # ## 2. Longer sequences
 #
@@ -260,7 +260,7 @@ for kind, w in weights.items():
     print(f"{kind:16}{short:10.2f}{long:11.2f}")
 
 # %% [markdown]
-# <details><summary><b>What this shows</b> (open after your guess)</summary>
+# <details><summary><b>What this shows</b></summary>
 #
 # In training nothing ever stood in the new places, so the network learned nothing about them. A letter there is turned
 # away all the same, because it is a letter. A random number is not: as a token it is like the two that matter. So
@@ -271,7 +271,7 @@ for kind, w in weights.items():
 #
 # Both networks had the prior. What would they do *without* it? The paper says that the prior keeps more of the
 # accuracy. We asked for 0.05 or more at 24 tokens. Here are five recorded seeds, trained for longer than the live
-# ones. (With random numbers they are even worse at 24 tokens than the live one.)
+# ones.
 
 # %%
 routing = evidence["routing"]
@@ -377,7 +377,7 @@ viz.lines(
 )
 
 # %% [markdown]
-# <details><summary><b>What the picture shows</b> (open after your guess)</summary>
+# <details><summary><b>What the picture shows</b></summary>
 #
 # The networks without a prior and those told where to look stand on the right and at the top. The ten with a sharp
 # prior stand on the left, and only one of them has 95 % right at the end (two came there; one fell back). In eight of
@@ -385,8 +385,6 @@ viz.lines(
 # The other two, whose mean mass is 0.59 and 0.76, fail nearly everywhere.
 #
 # </details>
-#
-# (In lesson 03 to *generalise* meant 95 %. None but one of these ten ends there.)
 #
 # **Sharp is not right.** As in [lesson 03](03_the_decoupling_theorem.ipynb), each informative token must keep some
 # attention, and the mean does not show whether it does.
@@ -396,8 +394,8 @@ viz.lines(
 # - **We know:** (1) The prior helps in four of eight other worlds. In three others too few seeds say so; permutations
 #   are undecided. (2) At 24 tokens it does not bring the gain that we asked for. (3) A prior that only makes attention
 #   sharp does harm, at this strength: two of ten networks come to 95 %. Without any prior five of five do.
-# - **We doubt:** that the KL prior needs the true oracle. The attention of a trained network, which found the numbers by
-#   itself, serves as well, in the median of five seeds.
+# - **We doubt:** that the KL prior needs the true oracle. The attention of a trained network, which found the numbers
+#   by itself, serves as well, in the median of five seeds.
 # - **It would change our minds:** a setting in which networks with a least mass below 0.05 answer 95 %.
 #
 # **The map so far:** what is said, what was measured, and the [verdict](00_index.ipynb). (Other optimizers are in the

@@ -79,9 +79,11 @@ for frequencies in ([1], [7], [1, 7], [2, 7, 9, 16]):
 # $$P_k = \tfrac{2}{p}\Big\lVert \sum_n \cos(\omega_k n)\,E_n \Big\rVert^2
 #       + \tfrac{2}{p}\Big\lVert \sum_n \sin(\omega_k n)\,E_n \Big\rVert^2, \qquad k = 1, \dots, 21 .$$
 #
-# The *answers* have waves, too. For each sum $a + b$ take the mean logits of all pairs with this sum, and measure
-# their power in the same way. The fewest frequencies that hold 90 % of the power of the *answers* are the network's
-# **key frequencies**.
+# Power can be measured in two places:
+#
+# - in the **embedding**, as above;
+# - in the **answers**: in place of $E_n$ take the mean logits of all pairs with the sum $n$. The fewest frequencies
+#   that hold 90 % of the power of the answers are the network's **key frequencies**.
 #
 # The package has the weights of one network at two times: `memorised`, when it knew the training sums, and `grokked`,
 # at the end. *How many key frequencies has each of them, from 1 to 21?*
@@ -159,8 +161,7 @@ figure
 #
 # The embedding has 64 dimensions, a picture has two. For a frequency $k$ the two sums in the formula, with the cosine
 # and with the sine, are two vectors, and they span a plane. Here are the 43 numbers in the plane of the strongest
-# frequency. Lines join them in the order in which a hand of this frequency meets them (the picture names the first
-# ones).
+# frequency. Lines join them in the order in which a hand of this frequency meets them.
 
 
 # %%
@@ -181,13 +182,13 @@ with viz.style():
     titles(
         figure,
         "A crowd becomes a clock",
-        f"a dot a number; the hand meets {first}, …; every third dot is named",
+        f"a dot a number; the hand meets {first}, …; these and every third dot are named",
     )
     for ax, (name, (_, weights)) in zip(figure.subplots(1, 2), networks.items(), strict=True):
         k = 1 + int(embedding_power(weights, p)[0, 1:].argmax())
         place, order = clock(weights, k)
         ax.plot(*place[order].T, "o-", color=viz.LOOKS["structure"].color, markersize=3, lw=0.7)
-        for number in order[:-2:3] if name == "grokked" else []:
+        for number in {*order[:4], *order[:-2:3]} if name == "grokked" else ():
             away = 1 + 0.16 / place[number].norm()  # outside
             ax.text(*(away * place[number]), str(number), ha="center", va="center", fontsize=8)
         ax.set(title=f"{name}, frequency {k}", xlim=(-1.8, 1.8), ylim=(-1.8, 1.8), aspect="equal")
@@ -199,8 +200,8 @@ with viz.style():
 figure
 
 # %% [markdown]
-# Nobody gave the network an order of the numbers. It found several, one for each key frequency. Here is the strongest,
-# closed to a ring.
+# Nobody gave the network an order of the numbers. It found several, one for each key frequency. The
+# right panel shows the strongest: it closes to a ring.
 #
 # ## 3. An ablation: take the clock away
 #
@@ -263,7 +264,8 @@ beside("09 unseen sums right without the clock", my_share_without_the_clock, rou
 #
 # Without its key frequencies the network loses most of its answers, of the unseen sums and of those that it was
 # trained on. Without all the others together it keeps nearly all of them, and it keeps them, too, if as much power is
-# removed from all frequencies alike. So it is not the power that is missing. **The network adds with its clock.**
+# removed from all frequencies alike. So it is not the power that is missing. **This network adds
+# with its waves.**
 #
 # </details>
 #
@@ -275,9 +277,8 @@ beside("09 unseen sums right without the clock", my_share_without_the_clock, rou
 #
 # We follow one number, the **Fourier concentration**. It asks whether the 64 dimensions of the embedding share their
 # frequencies: near 0 means that each dimension has frequencies of its own, about 1 or more that all share a few.
-# (In full: each
-# dimension has a strength at each frequency. Average over the dimensions. The concentration is how much this average
-# varies over the frequencies, divided by how much the dimensions differ from it.)
+# (It divides how much the mean strength varies from frequency to frequency by how much the dimensions differ from this
+# mean.)
 
 # %%
 evidence = experiments.row("wait").evidence(experiments.recorded("wait"))
@@ -308,10 +309,10 @@ for one in alone:
           f"{then:.2f} at 95 % of the unseen ({end:,.0f}): {then / at:.1f} times as much")  # fmt: skip
 
 # %% [markdown]
-# Read from left to right. The training sums are soon known by heart, and with them about half of the unseen ones (as
-# many as have a mirror image in training). The concentration is then about half of what it will be at 95 %, or less,
-# in each of the five seeds. It grows during the wait, and in this picture the other unseen sums come with it. **While
-# it learns to add, the dimensions come to share a few frequencies.**
+# Read from left to right. The training sums are soon known by heart, and with them about half of the unseen ones (the
+# [mirror images](glossary.md) of training sums, lesson 01). The concentration is then about half of what it will be at
+# 95 %, or less, in each of the five seeds. It grows during the wait, and in this picture the other unseen sums come
+# with it. **While it learns to add, the dimensions come to share a few frequencies.**
 #
 # ## 5. The twist: Clock or Pizza?
 #
@@ -370,7 +371,9 @@ viz.lines(
 
 # %%
 print(f"of the variance of this line, a Pizza with {keys} explains {share:.0%};")
-print(f"    the best of {len(sets)} Pizzas with {len(keys)} others in a row {control:.0%}")
+print(
+    f"    the best of {len(sets)} Pizzas with {len(keys)} other, neighbouring frequencies {control:.0%}"
+)
 print(f"of the variance of the logit over all pairs, the distance explains {told:.0%}")
 
 # %% [markdown]

@@ -11,7 +11,7 @@
 # Whether it comes out "reproduced" does not matter. A **null result** ("no effect found"), honestly asked for, gets
 # full marks.
 #
-# *You need lessons 01 and 06. Reading takes 20 minutes; the code takes {{time 10}} of one core; your own
+# *You need lessons 01, 02 and 06. Reading takes 20 minutes; the code takes {{time 10}} of one core; your own
 # experiment takes as long as it needs. More on the rule, on luck and on sweeps:
 # [evidence 10](evidence/10_your_own_experiment.ipynb).*
 
@@ -77,9 +77,9 @@ look_back(kept())
 # run of the same seed without it. A seed says yes or no. It is *silent* if its runs ended too
 # early to tell.
 #
-# The rule in words: *a part holds if four fifths of the seeds say yes. It fails if the yes and the silent seeds
-# together are fewer than that. Otherwise it is undecided.* (Lesson 00 has the course's other rule, for claims about a
-# number.) In symbols, with $y$ yeses and $u$ silent ones among $n$ seeds:
+# The rule in words: *a part holds if four fifths of the seeds say yes. It fails if they would not even with every
+# silent seed as a yes. Otherwise it is undecided.* (Lesson 00 has the course's other rule, for claims about a number.)
+# In symbols, with $y$ yeses and $u$ silent ones among $n$ seeds:
 #
 # $$\text{holds} \iff y \ge \lceil \tfrac45 n \rceil, \qquad
 #   \text{fails} \iff y + u < \lceil \tfrac45 n \rceil .$$
@@ -148,23 +148,28 @@ viz.lines(
 )
 
 # %% [markdown]
-# Read the curve from right to left: the stricter the claim, the less often luck passes it, or just as often. A factor
+# Read the curve from right to left: the stricter the claim, the less often luck passes it. A factor
 # of 0.8 leaves luck hardly a chance, if seeds differ no more than these. If they differ more, ask for a smaller
 # factor, or run more seeds.
 #
 # ## 4. The claim, before the runs
 #
-# **The next cells are yours to change**: the two settings of the arms, the sentence of the claim, and its factor 0.8.
-# Leave the rest. As they stand they hold an example, so that the lesson runs: with 5 distractors the network takes
-# longer than with 2, because there is more to search.
+# **The next cell is yours to change**: the names of two *arms*, the change that makes the second one, and the factor of
+# the claim. The rest follows. As it stands it holds an example, so that the lesson runs. The hunch: with 5 distractors
+# there is more to search than with 2, so the network takes longer.
 #
-# First the two *arms*: settings that differ in what their name says and in nothing else.
+# Arms differ in what their names say and in nothing else.
+
+# %%
+first, second = "2 distractors", "5 distractors"
+change = {"length": 8}  # five distractors, two numbers and "="
+factor = 0.8  # the first takes at most this share of the second's epochs
 
 # %%
 base = grokkit.presets["live"].with_(
     p=31, train_fraction=0.7, learning_rate=0.02, epochs=360, record_every=10, stop_after=0
 )
-my_arms = {"2 distractors": base, "5 distractors": base.with_(length=8)}
+my_arms = {first: base, second: base.with_(**change)}
 my_seeds = (5, 6, 7, 8, 9)
 for name, spec in my_arms.items():
     data = spec.task.build(0)
@@ -177,12 +182,12 @@ for name, spec in my_arms.items():
 # Then the claim, and a *control*: a second claim that could speak against the first. If the reason is the longer
 # search, then *memorising*, which needs no search, should not take longer.
 #
-# Each claim has a *judge*, a function that makes parts from runs. In it, `evidence.grokked(arm, accuracy)` is the
-# epoch of each seed, and `.sooner(other, factor)` is each seed's yes, no or silence. ("The other takes at least 1.25
-# times as long" is the same as "this takes at most 0.8 of it", since $0.8 = 1/1.25$.)
+# Each claim has a *judge*, a function that makes parts from runs. (Here are two. You can keep them as they are.) In it,
+# `evidence.grokked(arm, accuracy)` is the epoch of each seed, and `.sooner(other, factor)` is each seed's yes, no or
+# silence. ("The other takes at least 1.25 times as long" is the same as "this takes at most 0.8 of it".)
 
 
-# %%
+# %% tags=["hide-input"]
 def waits_less(arm, other, factor):
     """A judge: ``arm`` has 90 % of the unseen pairs by ``factor`` times the epoch of ``other``."""
 
@@ -206,20 +211,23 @@ def memorises_alike(arm, other, factor):
     return judge
 
 
+# %%
 my_claims = (
     Claim(
-        "mine/more-to-search",
-        "With 5 distractors the network takes at least 1.25 times as long to 90 % as with 2.",
+        "mine/takes-longer",
+        f"To 90 % the network takes at least {1 / factor:g} times as long with {second} as with {first}.",
         "an example",
-        waits_less("2 distractors", "5 distractors", 0.8),
+        waits_less(first, second, factor),
     ),
     Claim(
         "mine/memorises-alike",
-        "It memorises as fast with 5 distractors as with 2, within a quarter.",
+        f"It memorises as fast with {second} as with {first}, within a quarter.",
         "its control",
-        memorises_alike("2 distractors", "5 distractors", 0.8),
+        memorises_alike(first, second, 0.8),
     ),
 )
+for claim in my_claims:
+    print(claim.says)
 
 # %% [markdown]
 # Now **seal** them. A *row* holds arms, seeds and claims. Its fingerprint is made of all settings and all
@@ -236,7 +244,7 @@ my_verdict_on_the_control = None
 my_row = Row(
     name="mine",
     figure="my own",
-    question="Do more distractors make the way to 90 % longer?",
+    question=f"How long is the way to 90 %: {first}, {second}?",
     setup=lambda size: my_arms,
     claims=my_claims,
     seeds=my_seeds,
@@ -260,7 +268,7 @@ print(f"{len(my_row.specs())} runs, sealed as {fingerprint(my_row)}")
 
 # %% tags=["nbval-ignore-output"]
 folder = tempfile.mkdtemp()  # for your own: "my_runs", a folder that stays
-first = sweep(my_row.specs(only=["2 distractors"]), folder, workers=1)
+first = sweep(my_row.specs(only=[first]), folder, workers=1)
 print(f"{first.sizes['run']} runs are in the folder")
 
 # %% tags=["nbval-ignore-output", "hide-output"]
@@ -286,12 +294,17 @@ beside("10 verdict on the control", my_verdict_on_the_control, verdicts[1].verdi
 # triangle) is a run that had not come there by its last epoch. It is [censored](glossary.md): it takes longer than
 # that, and nobody knows how much longer. Whoever leaves such runs out leaves out the slowest.
 #
-# **The table.** Look at the control before you look at the claim. In our runs it is not reproduced: memorising takes
-# longer, too. So a longer way need not come from a longer search, even where the claim holds. Then read part by part:
-# what was asked, what was seen (the median, the least and the greatest), and in how many seeds it held. In our runs
-# three seeds say yes to the claim, and one is silent (the table calls it *undecided*). Three are too few for "holds".
-# With the silent one there might be four, so they are too many for "fails". (What *fragile* and the word behind *not
-# reproduced* mean: [lesson 00](00_index.ipynb).)
+# **The table.** Look at the control before you look at the claim. Then read part by part: what was asked, what was seen
+# (the median, the least and the greatest), and in how many seeds it held.
+#
+# <details><summary><b>What our example shows</b> (open after your bet)</summary>
+#
+# The control is not reproduced: memorising takes longer, too. So a longer way need not come from a longer search, even
+# where the claim holds. To the claim three seeds say yes, and one is silent (the table calls it *undecided*). Three are
+# too few for "holds". With the silent one there might be four, so they are too many for "fails". (What *fragile* and
+# the word behind *not reproduced* mean: [lesson 00](00_index.ipynb).)
+#
+# </details>
 
 # %% [markdown]
 # ## 6. And if nothing comes out?

@@ -133,8 +133,8 @@ beside("11 order of four placements", my_order, tuple(order))
 # A* is two changes at once: A^v and A^qk. The slider rests at M. Move it to see A^v and A^qk alone.
 #
 # - *The block* shows what reads through a LayerNorm ("stream" means $x$ or $y$).
-# - *What it answers*: the coloured lines are the placement, the grey ones the five networks without a LayerNorm. When do the
-#   coloured lines rise for A^v, and when for A^qk?
+# - *What it answers*: the coloured lines are the placement, the grey ones the five networks without a LayerNorm. When
+#   do the coloured lines rise for A^v, and when for A^qk?
 #
 # The other two panels are for later. *How evenly it looks* is the **entropy** of attention: it is greatest, 1.1 nats,
 # if all three tokens get equal shares. *How many directions its features use* is the **effective rank** of the vectors

@@ -9,8 +9,7 @@
 # So far each input had one right answer. Here it has many, and the best answer says how probable each of them is.
 # **How do you train a network to say that, and how do you measure whether it is right?** You train a **Martingale
 # Neural Operator** (MNO), built after the abstract of a paper (arXiv 2605.15806) by the authors of the paper of lesson
-# 01, and compare it with a much simpler rival. (An *operator* maps whole fields to fields. A *martingale* is random and
-# on average goes neither up nor down. Here: what a draw adds to the mean is 0 on average.)
+# 01, and compare it with a much simpler rival. (An *operator* is a network that maps whole curves to curves.)
 #
 # *You need* lesson 01, and from statistics variance, covariance and the normal (Gaussian) distribution. *Time:* 25
 # minutes; the code takes {{time 14}} of one core.
@@ -56,13 +55,14 @@ forty = [viz.Line(x, end, "" if i else "an end", "norm", GREY) for i, end in enu
 left, right = data.ended(torch.tensor([-1.0, 1.0])).tolist()
 at_half = ends[:, 16]
 near = torch.minimum((at_half - left).abs(), (at_half - right).abs()) < (right - left) / 4
-print(f"in the unit of the picture (minus the mean of all ends, over their standard deviation) the\n"
+print(f"in the unit of the picture (0: the mean of all ends, 1: their standard deviation) the\n"
       f"valleys lie at {left:.2f} and {right:.2f}; at x = 0.5, {near.double().mean():.0%} of the ends "
       "are nearer to a valley than to the ridge")  # fmt: skip
 viz.lines(
     [*forty, viz.Line(x, begins, "the beginning", "train")],
     title="One beginning, forty ends",
     below="each thin line is one run of the same equation with other noise",
+    marks={"x = 0.5": 0.5},
     x=PLACE,
     y=FIELD,
     ylim=(-1.7, 2.2),
@@ -148,7 +148,8 @@ print(f"its squared error {errors.min():.2f}; variance of the ends {at_half.var(
 
 # %% [markdown]
 # **With the squared error the best answer is the conditional mean, and nothing is learned of the spread.** The network
-# comes near to this answer (dashed, above), a little below it.
+# comes near to this answer (dashed, above), somewhat below it. (The mean itself is above 0, for more ends lie in the
+# upper valley.)
 #
 # ## 3. Answer with a law
 #
@@ -189,7 +190,7 @@ print(f"best sigma {sigmas[losses.mean(dim=1).argmin()]:.2f}; "
 #
 # The mean has one loss, the squared error. The spread (factors and nugget) has another, the likelihood ([exercise
 # 14.2](../exercises/14_random_targets.ipynb) writes it for whole fields). Why not train the mean by the likelihood as
-# well? A wide spread makes every error cheap, and then the mean is no longer improved ([the
+# well? It divides each error by the variance. While the variance is large, the mean gets next to no gradient ([the
 # evidence](evidence/14_random_targets.ipynb)).
 #
 # At x = 0.5 the true ends have two peaks, one for each valley. Here is the law of the trained MNO:
@@ -357,7 +358,11 @@ rivals = {
     "truth": "truth",
 }
 print("median energy score of five seeds (less is better)")
-print(f"{'':8}" + "".join(f"{words:>16}" for words in rivals) + f"{'MNO / one':>12}{'gain':>20}")
+print(
+    f"{'':8}"
+    + "".join(f"{words:>16}" for words in rivals)
+    + f"{'MNO / one':>12}{'share of gain':>20}"
+)
 for name in ("heat", "burgers", "phi4", "rough"):
     energy = {words: final(name, rival) for words, rival in rivals.items()}
     ratio = energy["MNO"] / energy["one covariance"]
@@ -365,6 +370,9 @@ for name in ("heat", "burgers", "phi4", "rough"):
     print(f"{name:8}" + "".join(f"{np.median(one):16.3f}" for one in energy.values()), end="")
     print(f"   {np.median(ratio):.3f} [{ratio.min():.3f} to {ratio.max():.3f}]", end="")
     print(f"{gains['one covariance'] / gains['MNO']:8.0%}")
+print(
+    "share of gain: what one covariance gains over the squared error, as a share of what the MNO gains"
+)
 
 # %% [markdown]
 # - On `heat` and `burgers` the two are equal within about 1 %, and each interval lies on both sides of 1: undecided.
@@ -372,8 +380,8 @@ for name in ("heat", "burgers", "phi4", "rough"):
 # - On `rough` the MNO is better in each seed, too, but the interval reaches past 0.98. So the claim, which asks for
 #   both equations, is undecided.
 #
-# **On all four equations one covariance brings most of the MNO's gain over the single answer** (*gain* is its share of
-# the MNO's). A covariance for each
+# **On all four equations one covariance brings most of the MNO's gain over the single answer** (the last
+# column). A covariance for each
 # beginning adds a little on `phi4` and `rough`. (The ratio is the median of the seeds' own. The recorded runs ask about
 # other beginnings, so their scores differ from those of section 5. [The evidence](evidence/14_random_targets.ipynb) has
 # all claims, and what we tried before.)

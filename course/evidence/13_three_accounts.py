@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Evidence 13 · Three accounts, one network
 #
-# What stands behind [lesson 13](../13_three_accounts.ipynb): seven signals instead of three, how sure their order is, six rules
-# for dating them, another network, and six of our own rules on fresh seeds.
+# What stands behind [lesson 13](../13_three_accounts.ipynb): seven signals instead of three, how sure their order is,
+# six rules for dating them, another network, and six of our own rules on fresh seeds.
 #
 # *You need lesson 13. The code takes {{time 13}} of one core. Results stand open below.*
 

@@ -133,8 +133,8 @@ LINES: tuple[MapLine, ...] = (
         "Noise as large as the prior takes twice as long.",
         "controls/content",
         OURS,
-        "the prior takes {0.most} of noise's epochs or less in the median, with an interval up to "
-        "{0.end}; half was claimed",
+        "the prior's epochs over noise's: {0.most} or less in the median, the interval up to "
+        "{0.end}; half or less was claimed",
     ),
     MapLine(
         7,
@@ -157,7 +157,7 @@ LINES: tuple[MapLine, ...] = (
         "A prior that only asks for sharp attention shortens the way to 95 %.",
         "priors/undirected",
         PAPER,
-        "entropy: {1.start} x the epochs without a prior, or more; sparsity: {3.start} x, or more",
+        "epochs over those without a prior: entropy {1.start} or more, sparsity {3.start} or more",
     ),
     MapLine(
         8,
@@ -186,15 +186,15 @@ LINES: tuple[MapLine, ...] = (
         "MED, the mean step to the next number, falls before unseen pairs are answered.",
         "med-tracking/falls-first",
         UNIFORM,
-        "x + y: in {0.count} of {0.of} seeds",
+        "x + y, one block: in {0.count} of {0.of} seeds",
     ),
     MapLine(
         12,
         "Embeddings become even, whatever their size, before unseen pairs are answered.",
         "med-tracking/not-by-shrinking",
         OURS,
-        "half-way before half of the unseen pairs are right (or those never are): "
-        "x + y: in {0.count} of {0.of} seeds; x - y: in {1.count} of {1.of}",
+        "best step half-way down before half of the unseen pairs are right (or they never are): "
+        "x + y in {0.count} of {0.of} seeds, x - y in {1.count} of {1.of}",
     ),
     MapLine(
         12,
@@ -205,11 +205,11 @@ LINES: tuple[MapLine, ...] = (
     ),
     MapLine(
         13,
-        "Attention is half-way before features are compressible and embeddings even.",
+        "Attention is half-way no later than features are compressible and embeddings even.",
         "three-accounts/structure-first",
         OURS,
-        "KL is half-way at {0} x the epoch of effective rank, {1} x that of alpha, {2} x that of "
-        "the best step",
+        "half-way epoch of KL over that of the effective rank {0}, of alpha {1}, of the best "
+        "step {2}",
     ),
 )
 """The lines, in the order of the lessons; what was measured is filled in by :func:`claims_map`."""
