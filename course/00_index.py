@@ -64,8 +64,8 @@ print(f"... and {len(history.data_vars) - 4} more: history.data_vars")
 # | [13 Three accounts, one network](13_three_accounts.ipynb) | Which signal comes first? | {{time 13}} | {{memory 13}} |
 # | [14 Random targets](14_random_targets.ipynb), an elective | What if there is no right answer? | {{time 14}} | {{memory 14}} |
 #
-# Each lesson takes 15 to 30 minutes to read, and has its [exercises](../exercises). Time and memory were
-# measured on one core, and are rounded up. To run all lessons, one after the other, takes {{time all}}.
+# Each lesson takes 15 to 30 minutes to read, and has its [exercises](../exercises/01_sparse_tasks.ipynb). Time and
+# memory were measured on one core, and are rounded up. To run all lessons, one after the other, takes {{time all}}.
 #
 # ## How a lesson works
 #

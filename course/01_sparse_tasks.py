@@ -94,9 +94,9 @@ if accuracy(torch.eye(2), torch.arange(2)) is None:
 
 
 # %% [markdown]
-# The rest is here: the network, then its training on all sums at once. One step on all of them is one
-# **epoch**. `W_Q`, `W_K` and `W_V` are the matrices of attention, which lesson 02 takes apart; the
-# other weights are the MLP's. (We take the package's initial weights, so that we can compare later.)
+# The rest is here: the network, then its training on all sums at once. One step on all of them is one **epoch**. Two
+# tables of embeddings make vectors of tokens and of places. `W_Q`, `W_K` and `W_V` are the matrices of attention, which
+# lesson 02 takes apart. The rest is the MLP's. (We take the package's initial weights, so that we can compare later.)
 
 # %%
 start = grokkit.engine.Trainer([spec]).weights
@@ -201,7 +201,7 @@ viz.lines(
 #
 # Press *Start*. Then change one setting and start again: the run before stays as pale curves. Try the **weight
 # decay**: it takes the same small share off every weight, at each step. Do the unseen sums come sooner or later with
-# more of it? (Lessons 02 and 03 explain the other panels.)
+# more of it? (Lesson 05 asks it of many seeds. Lessons 02 and 03 explain the other panels.)
 
 # %% tags=["nbval-ignore-output"]
 widgets.LiveTraining()
@@ -209,7 +209,7 @@ widgets.LiveTraining()
 # %% [markdown]
 # **A question on the way.** Five networks, with five seeds, were trained *without* weight decay, for 16,000 epochs
 # each, at a learning rate of 0.001 (the widget begins with 0.005). *What share of the unseen sums is right at the end,
-# in the median, from 0 to 1?*
+# from 0 to 1? (The median, the middle one of the five.)*
 
 # %%
 my_accuracy_without_decay = None
@@ -243,7 +243,7 @@ memorised = first(epochs, known, 0.99)
 viz.lines(
     drawn,
     title="Where your network looks",
-    below="mean over the training sums; each would get 0.2 if it looked everywhere alike",
+    below="mean over the training sums; the token = is left out; equal attention would be 0.2 for each",
     x="epoch",
     y="share of attention",
     marks={"99 % of the training sums": memorised} if memorised else {},
@@ -286,8 +286,8 @@ for run, seed in enumerate(recorded.seed.values):
 print(f"{data.mirror_rate:.0%} of the unseen sums have a mirror image that was trained on")
 
 # %% [markdown]
-# So some unseen sums are mirrored, and others are not. *Take the epoch at which half of those without a mirror
-# image are right. What share of the mirrored ones is right then, from 0 to 1?*
+# So some unseen sums are mirrored, and others are not. *Wait until half of the sums WITHOUT a mirror image are
+# right. What share of the sums WITH one is right by then, from 0 to 1?*
 
 # %%
 my_mirrored_accuracy = None
@@ -320,7 +320,7 @@ beside(
 #
 # - **We know:** the training sums are right long before the unseen ones: in your network, and in five
 #   recorded ones. In the recorded ones mirror images come first, addition second.
-# - **We doubt:** that the network waits for its attention alone. In the mean, attention's largest move
+# - **We doubt:** that attention is the only thing that the network waits for. In the mean, attention's largest move
 #   comes before the wait begins.
 # - **It would change our minds:** a network that groks with AdamW and no weight decay; or one that answers
 #   the other sums before the mirrored ones.

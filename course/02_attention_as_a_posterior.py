@@ -63,7 +63,7 @@ print(data.spell(data.train.tokens[300]), "  shares:", [f"{one:.2f}" for one in 
 #
 # The question comes from "=" in the last place, and is the same in *every* sequence. So the score of "17 in
 # the first place" is one number, whatever the other tokens are. Attention is a **table**: one score for each
-# token in each place. It cannot give the first place another score *because* a 17 stands in the third.
+# token in each place. What stands in the third place does not change the score of the first.
 #
 # ## 2. Why "posterior"?
 #
@@ -165,10 +165,10 @@ for kind, guess in guesses.items():
     print(beside(f"02 mass, {kind}", guess, round(at_end[2], 2)), "(median of five seeds)")
 
 # %% [markdown]
-# With random distractors the network looks *away* from the numbers: at the end they get less than the 0.4 of
-# the beginning. What does it know then?
+# In all three cases, what does the network know at the end?
 
-# %%
+# %% tags=["hide-output"]
+print("The result:")
 for kind in guesses:
     known, unseen = (
         sorted(row.final(kind, f"{one}_accuracy").tolist())[2] for one in ("train", "test")
@@ -179,17 +179,24 @@ on_distractors = sorted(float(one[1] + one[3]) for one in places)[2]
 print(f"random: attention on the two distractors {on_distractors:.2f} (median of five seeds)")
 
 # %% [markdown]
-# With random distractors it knows all of the training sums, and next to no unseen one. It looks mostly at the
-# distractors: they alone could answer 74 % of the training sums, as you have counted. (How it knows the others, we
-# have not measured.) In 10,000 epochs it does not come out of this state, the **trap**. (Each pair of numbers keeps
-# one draw of distractors. With four draws of each pair most networks generalise: see the evidence.)
+# <details><summary><b>What happens with random distractors</b> (open after your guess)</summary>
+#
+# The network looks *away* from the numbers: at the end they get less than the 0.4 of the beginning. It knows all of the
+# training sums, and next to no unseen one. It looks mostly at the distractors: they alone could answer 74 % of the
+# training sums, as you have counted. (How it knows the others, we have not measured.)
+#
+# </details>
+#
+# A state in which a network knows its training sums by distractors, and does not come out in its epochs, is called a
+# **trap**. (Each pair of numbers keeps one draw of distractors. With four draws of each pair most networks generalise:
+# see the evidence.)
 #
 # ## 5. The twist: the epochs to 95 % have two parts
 #
 # Is the way over when attention has found the numbers? We need three words:
 #
-# - Attention **is right** when each informative token of each training example gets at least half of what the oracle
-#   gives it, from then on: a least mass of 0.25.
+# - Attention **is right** from the epoch on after which each informative token of each training example always gets at
+#   least half of what the oracle gives it: a least mass of 0.25 or more.
 # - The **search** lasts from epoch 0 until attention is right.
 # - **Learning to add** lasts from then on until 95 % of the unseen pairs are right.
 #

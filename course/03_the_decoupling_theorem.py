@@ -11,8 +11,8 @@
 # attention hardly looks at the first place, the two sums have nearly the same $h$, and so nearly the same answer.
 #
 # **How much attention does a network need, and on what?** First a formula shows why it needs *some*. Then you
-# look at networks whose attention was pulled away from the numbers, and you search for the measure that tells which
-# of them still grok.
+# look at networks whose attention was pulled away from the numbers. Some of them still grok, and you search for the
+# measure that tells these from the others.
 #
 # *You need:* [lesson 02](02_attention_as_a_posterior.ipynb). *Time:* 25 minutes.
 
@@ -92,12 +92,10 @@ widgets.RoutingPlayground()
 # If both hold, the network answers every sum; if one fails, it does not. The first condition is about attention alone,
 # and the second about the MLP alone. Hence the name: the two are *decoupled*.
 #
-# *Proved* is only what you saw in section 1: without some attention, no answer. *Assumed* is the rest: that there is
-# one zone for the norm, and that with enough attention and a fitting norm the answer is right. How much is enough, the
-# paper does not say. (In the widget $\gamma$ is 0.15, as an example.)
-#
-# The last two examples in the widget's menu show that $B_\gamma$ alone does not settle it: in one it holds, and the two
-# points nearly meet; in the other it is broken, and they are apart.
+# *Proved* is only what you saw in section 1: at a share of 0 no MLP can answer, and a small share brings the vectors
+# close together. *Assumed* is the rest: how close is too close, that there is one zone for the norm, and that with
+# enough attention and a fitting norm the answer is right. How much is enough, the paper does not say. (In the widget
+# $\gamma$ is 0.15, as an example. The last two examples in its menu show that $B_\gamma$ alone does not settle it.)
 #
 # $B_\gamma$ does not ask for much attention in the mean. It asks that **no informative token gets too little**.
 # Lesson 02 has a measure for this: the **least mass**, the smallest share that an informative token gets in any
@@ -136,8 +134,8 @@ print(f"the last that comes there, under the weak pull: epoch {came[np.isfinite(
 # ## 4. The twist: which measure tells them apart?
 #
 # Lesson 02 has three measures of attention. The picture shows them for these twenty networks: when 95 % are right, or
-# at the end of the run (6,000 epochs under the weak pull and 4,500 under the strong one) if it never came there.
-# In the first and the third panel right is better, in the second left.
+# at the end of the run if it never came there. (The runs under the strong pull are shorter: 4,500 epochs and not
+# 6,000.) In the first and the third panel right is better, in the second left.
 #
 # *In which panel do green and purple mix least?*
 
@@ -250,9 +248,9 @@ print(
 # whole theorem.)
 #
 # What of $N$, the second condition? With AdamW, at five settings of rate and decay, the norms at 95 % lie close
-# together (last line of the map). That sounds like one zone. But at memorising, when nothing generalises yet, they lie
-# even closer. And under three *optimizers* the norms at 95 % differ by more than a factor of two
-# ([the evidence](evidence/03_the_decoupling_theorem.ipynb), section 4).
+# together: the largest is about 1.2 times the least (last line of the map). That sounds like one zone. But at
+# memorising, when nothing generalises yet, they lie even closer. And under three *optimizers* they differ by more than
+# a factor of two ([the evidence](evidence/03_the_decoupling_theorem.ipynb), section 4).
 #
 # ## Case file
 #

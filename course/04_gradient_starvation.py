@@ -163,7 +163,7 @@ beside("04 fall of the gradient of the MLP", my_fall_of_the_mlp,
 #
 # </details>
 #
-# ## 4. A small gradient is not a small step
+# ## 4. And the step?
 #
 # The optimizer, AdamW, does not take steps of the gradient's size. It divides each gradient by its own recent size.
 # What weight decay takes off the weights comes on top of that, and is not counted here.
@@ -223,8 +223,8 @@ viz.lines(
 # decay move it there? No. Decay alone shrinks $W_Q$ and $W_K$, and with them the differences between scores. That
 # makes attention even, and the oracle is not even.)
 #
-# (Before memorising the step does shrink, from its large values in the first epochs. From there to its smallest value
-# afterwards it is 16-fold in the median. We had claimed 10-fold at most, and were wrong.)
+# (From its largest value before memorising to its smallest after it, the step shrinks 16-fold in the median. We had
+# claimed 10-fold at most, and were wrong.)
 #
 # *See it in another run, with a smaller learning rate.* Drag the epoch, from memorising on. In the right panel the
 # gradient (purple) becomes smaller and smaller, far below what the bound allows. In the left panel attention moves on
@@ -235,7 +235,7 @@ widgets.RunScrubber()
 
 # %% [markdown]
 # Sections 3 and 4 were with weight decay. Without it the loss goes to 0, and then AdamW's steps nearly vanish:
-# lesson 05 shows it, and what makes attention late.
+# lesson 05 shows it. What makes attention late, we do not know.
 #
 # ## Case file
 #
@@ -247,10 +247,9 @@ widgets.RunScrubber()
 # - **We doubt:** that a tiny gradient is what makes attention late. With decay, attention goes on moving.
 # - **It would change our minds:** a network in which attention starves and the MLP does not.
 #
-# **The map so far:** what is said, what was measured, and the [verdict](00_index.ipynb). (The row marked *Figure 1*
-# is of five older runs. It compares the largest gradient before memorising with the smallest after it, and attention
-# with the *whole* network. Measured so, attention's falls somewhat further. Which falls further depends on
-# the epochs that one compares.)
+# **The map so far:** what is said, what was measured, and the [verdict](00_index.ipynb). (The row on *Figure 1*, as we
+# read this figure, is of five older runs. It compares the largest gradient before memorising with the smallest after
+# it, and attention with the *whole* network. Measured so, attention's falls somewhat further.)
 
 # %%
 viz.claims_map(upto=4)

@@ -68,24 +68,29 @@ beside(
 )
 
 # %% [markdown]
-# Look at the last number of the three lines: the product wait × decay is about the same. So the wait goes *about* as
-# 1/decay. Twice the decay, about half of the wait.
+# <details><summary><b>What the three lines show</b> (open after your guess)</summary>
+#
+# The last number is about the same in each: the product wait × decay. So the wait goes *about* as 1/decay. Twice the
+# decay, about half of the wait. (The one seed of the widget gives a factor nearer to 1.)
+#
+# </details>
 #
 # Which part becomes shorter, the search or learning to add (lesson 02)? Each bar goes from epoch 0 to 95 %.
 
-# %%
+# %% tags=["hide-output"]
+print("The result:")
 names = {"decay 0.5": "decay 0.5", "baseline": "decay 1", "decay 2": "decay 2"}
 viz.wait_parts(
     {
         words: (found(arm)(row).median, row.grokked(arm, 0.95).median)
         for arm, words in names.items()
     },
-    title="More decay, and both parts are shorter",
+    title="The two parts at three decays",
     below="ten seeds each, medians; p 43, half of the pairs, learning rate 0.002",
 )
 
 # %% [markdown]
-# Both. So decay does not act on attention alone. What does it do?
+# Both parts. So decay does not act on attention alone. What does it do?
 #
 # ## 2. One experiment: switch it off, switch it on
 #
@@ -197,7 +202,7 @@ for words, one in (("1 → 0", off), ("0 → 1", on)):
 #   fall together: a network that adds needs smaller weights for the same loss (point 4).
 #
 # (AdamW divides a gradient by its recent size. Why do its steps vanish all the same when decay is off? Just after the
-# switch the recent size still holds the large gradients of before. Why they stay tiny, we do not know.)
+# switch the recent size still holds the large gradients of before. Why they stay tiny: we do not know.)
 #
 # The balance of point 3 can be measured:
 
@@ -231,7 +236,7 @@ print(f"median and interval of five seeds: {same}")
 beside("05 factor at one rate x decay", my_factor_at_one_product, round(same.median[0], 2))
 
 # %% [markdown]
-# A little under 1, in another set of recorded networks. So here the product counts, about. Now let it change. A
+# A little under 1, in another set of recorded networks. So rate and decay count about alike. Now change one of them. A
 # **power** of −1 means: twice the setting, half of the wait. Does this hold under another optimizer, Muon? (It makes
 # its steps about equally large in all directions of a matrix.) And without a search, when attention is *frozen* at the
 # oracle? Each dot is a median over the seeds, and each bar its interval. Grey is what we had claimed before the runs.
@@ -266,10 +271,9 @@ with viz.style():
 figure
 
 # %% [markdown]
-# **The product $\lambda$ sets the pace, about.** The median of each power is near −1: of the decay in three settings,
-# and of the rate in one. So, in the medians, the rule holds without AdamW, and without a search.
-#
-# (*Undecided*: these three intervals reach out of the grey.)
+# The median of each power is near −1: of the decay in three settings, and of the rate in one. **So in the medians the
+# product $\lambda$ sets the pace**, also without AdamW, and without a search. (Three of the four intervals reach out of
+# the grey: *undecided*.)
 #
 # ## 4. The twist: the paper's formula
 #
@@ -278,18 +282,17 @@ figure
 #
 # $$t \approx \frac{2}{\lambda} \log \frac{\|\theta_{\text{mem}}\|}{r_{\max}}. \qquad (5)$$
 #
-# (At a share $\lambda$ a step, weights that shrink freely need half of this time; the 2 is the paper's.) Here
-# $\|\theta_{\text{mem}}\|$ is the norm of the weights at memorising, and $r_{\max}$ the norm at which the network
+# Here $\|\theta_{\text{mem}}\|$ is the norm of the weights at memorising, and $r_{\max}$ the norm at which the network
 # can generalise. Nobody knows $r_{\max}$ beforehand. So we give it the values that five recorded runs
 # turned out to have:
 #
 # - both norms are those of the MLP;
-# - $r_{\max}$ is the norm where the run enters phase 4 (lesson 04: half of the unmirrored sums are right), and in
-#   this section the wait ends there, too.
+# - $r_{\max}$ is the norm at the epoch at which half of the unmirrored sums are right. In this section the wait ends
+#   there, too.
 #
 # (These runs have a smaller learning rate than those of section 1, so they wait longer.)
 #
-# *What share of this wait does (5) account for? (1: all of it. 2: twice too much.)*
+# *What is the time of (5), as a share of the wait that was measured? (1: as long. 0.5: half as long.)*
 
 # %%
 my_share_by_equation_5 = None
@@ -305,23 +308,24 @@ share = float((lengths.claimed / lengths.measured).median())
 beside("05 share of the wait that (5) accounts for", my_share_by_equation_5, round(share, 3))
 
 # %% [markdown]
-# A few per cent. **The weights do not shrink freely:** in our live run, from epoch 400 to 500, the steps put back
-# nearly all that decay took. Then why does the wait go as $1/\lambda$? Our guess: where decay and steps balance, decay
-# sets the pace. With twice the decay, what decay takes from a weight and what the steps put back both double.
+# A few per cent. (And the 2 in (5) is generous: at a share $\lambda$ a step, weights that shrink freely need half of
+# this time.) **The weights do not shrink freely:** in our live run, from epoch 400 to 500, the steps put back nearly
+# all that decay took. Then why does the wait go as $1/\lambda$? Our guess: where decay and steps balance, decay sets
+# the pace. With twice the decay, what decay takes from a weight and what the steps put back both double.
 #
 # ## Case file
 #
 # Does decay end the wait, and how? **Yes: it keeps the loss from vanishing, so the steps go on.**
 #
-# - **We know:** the larger learning rate × decay, the shorter the wait, roughly in proportion. With more decay both
-#   parts of the epochs to 95 % are shorter. Without decay none of five networks groks (lesson 01); one live run
-#   hardly improves when its decay is switched off.
+# - **We know:** the larger learning rate × decay, the shorter the wait, in the medians about in proportion. With more
+#   decay both parts of the epochs to 95 % are shorter. Without decay none of five networks groks (lesson 01); one live
+#   run hardly improves when its decay is switched off.
 # - **We doubt:** that the power is exactly −1 (undecided); and equation (5), which misses the wait by a factor of
-#   twenty or more in each of five seeds.
+#   twenty or more in each of five seeds. Why AdamW's steps stay tiny without decay, we do not know.
 # - **It would change our minds:** a network that groks without decay, while its loss goes to 0.
 #
-# **The map so far:** what is said, what was measured, and the [verdict](00_index.ipynb). (The runs of the last line
-# were trained for this question: ten seeds.)
+# **The map so far:** what is said, what was measured, and the [verdict](00_index.ipynb). (The last line
+# asks whether the two parts are the whole: ten new networks, each beside one whose attention is frozen.)
 
 # %%
 viz.claims_map(upto=5)

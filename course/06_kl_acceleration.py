@@ -99,7 +99,8 @@ beside("06 share of the epochs with the prior", my_share_of_epochs, round(live_s
 # That was one seed. Here are twenty new ones. (They have a smaller learning rate, so they take more epochs.)
 # Before their runs we had claimed: *at most two thirds of the epochs*.
 
-# %%
+# %% tags=["hide-output"]
+print("The result:")
 fresh = experiments.row("headlines").evidence(experiments.recorded("headlines"))
 shares_of_epochs = sorted(ratio(grok("KL 1"), grok("baseline"))(fresh).low)
 print("epochs to 95 % with the prior, as a share of the epochs without it, seed by seed:")
@@ -108,10 +109,14 @@ for percent, name in (("95 %", "headlines/faster"), ("99 %", "headlines/faster-t
     print(f"to {percent}: {claimed(name).parts[0].effect}  ->  {claimed(name).label}")
 
 # %% [markdown]
+# <details><summary><b>What twenty seeds show</b> (open after your guess)</summary>
+#
 # With the prior the network takes about half of the epochs, in the median (in two of the twenty seeds it gains next to
-# nothing; that the live seed has the same 0.53 is chance). The interval reaches just past two thirds, so the claim is
-# undecided. To 99 % of the unseen sums the gain is smaller, and may be none. (Some runs were stopped before 99 %, so
-# we know only that the median lies between 0.66 and 0.7.)
+# nothing). The interval reaches just past two thirds, so the claim is undecided. To 99 % of the unseen sums the gain is
+# smaller, and may be none. (Some runs were stopped before 99 %, so we know only that the median lies between 0.66 and
+# 0.7.)
+#
+# </details>
 #
 # ## 3. What is left?
 #
@@ -146,7 +151,7 @@ viz.wait_parts(
 one = claimed("wait/strength-moves-the-first-part")
 adding = np.mean(one.parts[1].effect.median).item()
 print("The result:")
-print(beside("06 learning to add at 0.1 over 3", my_adding_factor, round(adding, 1), "times"))
+print(beside("06 learning to add, β = 0.1 over β = 3", my_adding_factor, round(adding, 1), "times"))
 print(f"{fill(one.claim.says, 90)}\n    -> {one.label}")
 
 # %% tags=["hide-output"]
@@ -155,19 +160,23 @@ for arm in ("baseline", "KL 1", "KL 3"):
     print(f"    {arms[arm]:8} {wait(arm)(row).median:5,.0f} epochs")
 
 # %% [markdown]
-# Look at the green parts: the stronger the prior, the shorter they are, down to nearly nothing. The hatched parts go up
-# and down, without a trend from one strength to the next. In the lowest bar attention is *frozen* at the oracle. This
-# network skips the search, and takes about as long as with β = 1.
+# <details><summary><b>What the bars show</b> (open after your guess)</summary>
+#
+# Look at the green parts: from no prior to β = 1 they shrink to nearly nothing. (Runs are recorded every 25 epochs, so
+# β = 3 cannot look shorter.) The hatched parts go up and down, without a trend from one strength to the next. In the
+# lowest bar attention is *frozen* at the oracle. This network skips the search, and takes about as long as with β = 1.
+# (The printed factor is the median of the seeds' own, so it differs a little from the bars.)
 #
 # So here "entirely" is wrong: the last output says what is left of the wait. **A strong prior removes the search, and
-# learning to add remains.**
+# learning to add remains.** (If attention were called right only from three quarters of the oracle's share on, five
+# seeds could not show that learning to add stays the same: [FINDINGS.md](../FINDINGS.md).)
 #
-# (Attention counts as right from half of the oracle's share on. With three quarters, five seeds are too few to say that
-# learning to add does not change: [FINDINGS.md](../FINDINGS.md). The printed factor is the median of the seeds' own.)
+# </details>
 #
-# *Turn the knob.* Press *Start* with a KL strength of 0, and *Pause* at about epoch 1,500. Then set it to 1 and start
-# again; the first run stays as pale curves. With the prior the KL comes near 0 much sooner, and the accuracy rises
-# earlier. But in this one seed 99 % comes later with it. (In section 2, too, the gain to 99 % is not shown.)
+# *Turn the knob.* Press *Start* with a KL strength of 0, and *Pause* after 99 %, at about epoch 1,600. Then set it to 1
+# and start again; the first run stays as pale curves. With the prior the KL comes near 0 much sooner, and the accuracy
+# rises earlier. But in this one seed 99 % comes later with it, or not in the widget's epochs. (In section 2, too, the
+# gain to 99 % is not shown.)
 
 # %% tags=["nbval-ignore-output"]
 widgets.LiveTraining()
@@ -207,11 +216,9 @@ beside("06 seeds that noise brings to 95 %", my_noise_count, count, "of 5")
 
 # %% [markdown]
 # With either control no network comes to 95 % in its epochs, modulo 43 and modulo 113, while the prior's networks do.
-# **Neither of these gradients helps. The gain comes from what the prior says.**
-#
-# Modulo 43 both controls even do harm: without any prior all five come to 95 % within 3,000 epochs, with either of them
-# none does. (Why, we did not test.) Modulo 113 the controls were stopped at 4,650 epochs, too early to compare them
-# with the network without any prior.
+# **So the gain comes from what the prior says.** Modulo 43 both controls even do harm: without any prior all five come
+# to 95 % within 3,000 epochs, with either of them none does. (Why, we did not test.) Modulo 113 the controls were
+# stopped at 4,650 epochs, too early to compare them with the network without any prior.
 #
 # (We had claimed, on the map, that noise takes at least twice the prior's epochs. In one seed the prior took 2,475
 # epochs, so 3,000 were too few to see twice that: undecided.)
@@ -221,10 +228,10 @@ beside("06 seeds that noise brings to 95 %", my_noise_count, count, "of 5")
 # If the prior only spares the network the search, it should help little where the search is short. Here are three
 # such cases:
 #
-# - **constant distractors** (lesson 02): here the search takes about a third of the epochs (0.12 there, with p 31);
+# - **constant distractors** (lesson 02);
 # - the **unordered split**: (a, b) and (b, a) are both trained on or both unseen, so no mirror image helps (with 70 %
-#   of the pairs; about a fifth);
-# - **Muon**, the other optimizer of lesson 05, at the same learning rate × decay (about a sixth).
+#   of the pairs);
+# - **Muon**, the other optimizer of lesson 05, at the same learning rate × decay.
 #
 # *In which of the three does the prior help least?*
 
@@ -263,26 +270,26 @@ least = max(shares, key=lambda words: np.mean(shares[words].median))
 beside("06 the prior helps least", my_case, least)
 
 # %% [markdown]
-# (The last column is the median of the seeds' own shares, so it differs from the share of the bars. Its first number
-# is smaller than in section 2: here are five seeds, there were twenty.)
+# <details><summary><b>What the three cases show</b> (open after your guess)</summary>
 #
-# With Muon no gain is shown, and with constant distractors it is small in the median. In these two it is as expected:
-# the shorter the search, the less there is to gain. (With five seeds the interval of "as before" reaches 1. The twenty
-# seeds of section 2 show its gain.)
+# 1. *Muon and constant distractors: little search, little gain.* With Muon the search is about a sixth of the epochs,
+#    and no gain is shown. With constant distractors it is about a third, and there is some gain.
+# 2. *Learning to add is longer with the prior*, in the median, in three of the four cases (look at the hatched parts).
+#    So there the prior saves less than the whole search. Why, we did not test. Five seeds are too few to be sure.
+# 3. *The unordered split is open.* Here learning to add is shorter with the prior. But one of its five seeds did not
+#    come to 95 % in its epochs with the prior, so the interval has no upper end.
 #
-# But look at the hatched parts. In three of the four cases learning to add is *longer* with the prior, in the median.
-# So there the prior saves less than the whole search. (Why, we did not test. Five seeds are too few to be sure.)
+# (The last column is the median of the seeds' own shares, so it differs from that of the bars. With five seeds the
+# interval of "as before" reaches 1; twenty seeds have 0.36 to 0.69, section 2.)
 #
-# In the unordered split learning to add is *shorter* with the prior, so the prior saves more epochs than the search
-# took. But one of its five seeds did not come to 95 % in its epochs with the prior, so the interval has no upper end.
-# We leave it open.
+# </details>
 #
 # ## Case file
 #
-# - **We know:** from β = 0.1 to 3 the prior shortens the search, and changes learning to add by less than a half (with
-#   ordered pairs, as in the earlier lessons). So the paper's "entirely" is wrong here: at β = 3, 725 of the 2,250
-#   epochs of the wait remain in the median. Noise in its place brings no network to 95 % in 3,000 epochs (4,650 modulo
-#   113).
+# - **We know:** a strong prior shortens the search to nearly nothing. From β = 0.1 to 3 learning to add changes by less
+#   than a half (with ordered pairs, as in the earlier lessons). So the paper's "entirely" is wrong here: at β = 3, 725
+#   of the 2,250 epochs of the wait remain in the median. Noise in its place brings no network to 95 % in 3,000 epochs
+#   (4,650 modulo 113).
 # - **We doubt:** that a prior never shortens learning to add. With the unordered split it may.
 # - **It would change our minds:** fresh seeds, with ordered pairs, on which a prior shortens the second part as well.
 #

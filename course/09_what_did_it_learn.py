@@ -65,8 +65,8 @@ for frequencies in ([1], [7], [1, 7], [2, 7, 9, 16]):
     print(f"waves {frequencies}: {right:.0%} of all sums right, margin {best[0] - best[1]:.2g}")
 
 # %% [markdown]
-# One wave is enough, but only just: some wrong answer has nearly the same cosine. Several frequencies help, for an
-# answer that is nearly right on one clock is far off on another. (All single frequencies are equally good: 43 is
+# One wave is enough, but only just: some wrong answer has nearly the same cosine. Several frequencies help, because
+# an answer that is nearly right on one clock is far off on another. (All single frequencies are equally good: 43 is
 # prime.)
 #
 # ## 2. Does the network have such a clock?
@@ -243,7 +243,7 @@ for words, frequencies, part in (
     (f"without its {len(keys)} key frequencies {keys}", keys, 1),
     (f"without {len(others)} others {others}", others, 1),
     (f"without all {len(rest)} others", rest, 1),
-    ("all made smaller, as much power removed", [*keys, *rest], 1 - (1 - held) ** 0.5),
+    ("all waves made smaller, as much power removed", [*keys, *rest], 1 - (1 - held) ** 0.5),
 ):
     logits, pairs, trained = all_sums(spec, without_waves(weights, frequencies, part))
     right = (logits.argmax(dim=2) == pairs.targets).double()
@@ -263,8 +263,8 @@ beside("09 unseen sums right without the clock", my_share_without_the_clock, rou
 # <details><summary><b>What the ablation shows</b> (open after your guess)</summary>
 #
 # Without its key frequencies the network loses most of its answers, of the unseen sums and of those that it was
-# trained on. Without all the others together it keeps nearly all of them, and it keeps them, too, if as much power is
-# removed from all frequencies alike. So it is not the power that is missing. **This network adds
+# trained on. Without the other 17 together it still answers nearly all sums, and so it does if as much power is removed
+# from all frequencies alike. So it is not the power that is missing. **This network adds
 # with its waves.**
 #
 # </details>
@@ -272,13 +272,13 @@ beside("09 unseen sums right without the clock", my_share_without_the_clock, rou
 # ## 4. When does the clock come?
 #
 # In [lesson 02](02_attention_as_a_posterior.ipynb) the epochs to 95 % had two parts, the search for where to look and
-# [learning to add](glossary.md). Look at the second part alone: in five other networks (seeds 10 to 14)
-# attention was *frozen* at the oracle from the start.
+# [learning to add](glossary.md). Leave our network now, and look at the second part alone: in five other networks
+# (seeds 10 to 14) attention was *frozen* at the oracle from the start.
 #
 # We follow one number, the **Fourier concentration**. It asks whether the 64 dimensions of the embedding share their
 # frequencies: near 0 means that each dimension has frequencies of its own, about 1 or more that all share a few.
-# (It divides how much the mean strength varies from frequency to frequency by how much the dimensions differ from this
-# mean.)
+# (Take the mean power at each frequency, over the dimensions. How unequal are these means? Divide this by how far the
+# single dimensions are from them.)
 
 # %%
 evidence = experiments.row("wait").evidence(experiments.recorded("wait"))
@@ -321,10 +321,10 @@ for one in alone:
 #
 # - The **Clock** *multiplies* the waves of $a$ and $b$ and gets $\cos(\omega_k(a+b))$. How far apart $a$ and $b$ are
 #   does not matter.
-# - The **Pizza** takes the *mean* of the two points. The mean lies inside the circle, as a topping lies on a pizza.
-#   Its direction is half the angle of $a + b$, so it still tells the sum. But its length is $|\cos(\omega_k
-#   (a-b)/2)|$: long where the two points are near each other, 0 where they lie opposite. So the network is surer at
-#   some distances $a - b$ than at others.
+# - The **Pizza** takes the *mean* of the two points. The mean lies inside the circle, as a topping lies on a pizza. It
+#   points along half the angle of $a + b$, or exactly the other way. Twice this angle is the sum either way. But its
+#   length is $|\cos(\omega_k (a-b)/2)|$: long where the two points are near each other, 0 where they lie opposite. So
+#   the network is surer at some distances $a - b$ than at others.
 #
 # Attention that gives each number one half *is* a mean. So we may expect a Pizza. The test: take the logit of the
 # right answer for each pair, and its mean at each distance $a - b$. A Clock gives a flat line.
@@ -372,7 +372,7 @@ viz.lines(
 # %%
 print(f"of the variance of this line, a Pizza with {keys} explains {share:.0%};")
 print(
-    f"    the best of {len(sets)} Pizzas with {len(keys)} other, neighbouring frequencies {control:.0%}"
+    f"    the best of {len(sets)} Pizzas with {len(keys)} frequencies in a row, none of them key, {control:.0%}"
 )
 print(f"of the variance of the logit over all pairs, the distance explains {told:.0%}")
 

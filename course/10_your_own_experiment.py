@@ -77,9 +77,9 @@ look_back(kept())
 # run of the same seed without it. A seed says yes or no. It is *silent* if its runs ended too
 # early to tell.
 #
-# The rule in words: *a part holds if four fifths of the seeds say yes. It fails if they would not even with every
-# silent seed as a yes. Otherwise it is undecided.* (Lesson 00 has the course's other rule, for claims about a number.)
-# In symbols, with $y$ yeses and $u$ silent ones among $n$ seeds:
+# The rule in words: *a part holds if four fifths of the seeds (rounded up) say yes. It fails if it would not hold even
+# with every silent seed counted as a yes. Otherwise it is undecided.* (Lesson 00 has the course's other rule, for
+# claims about a number.) In symbols, with $y$ yeses and $u$ silent ones among $n$ seeds:
 #
 # $$\text{holds} \iff y \ge \lceil \tfrac45 n \rceil, \qquad
 #   \text{fails} \iff y + u < \lceil \tfrac45 n \rceil .$$
@@ -114,14 +114,14 @@ luck = np.mean([bool(holds(one)) for one in itertools.product([True, False], rep
 beside("10 four of five by luck", my_share_of_luck, round(float(luck), 2))
 
 # %% [markdown]
-# That is too often. A direction is not enough: this is what the **effect size** is for.
+# A direction is not enough: luck passes it too often. This is what the **effect size** is for.
 #
 # Take five recorded runs of one setting. Draw five of them for one side and five for the other (the same run may come
 # twice). Pair by pair, ask whether the first side needs at most, say, 0.9 of the epochs of the
 # second. If four of the five pairs say yes, the claim "holds". Both sides are the same setting, so it holds by luck.
 
 
-# %%
+# %% tags=["hide-output"]
 def found_by_luck(epochs, factor, draws=20_000):
     """How often 4 of 5 runs come by ``factor`` times the epoch of 5 others of the same kind."""
     random = np.random.default_rng(0)
@@ -132,6 +132,7 @@ def found_by_luck(epochs, factor, draws=20_000):
 
 
 epochs = grok_epoch(runs.load("classroom"), 0.95).values
+print("The result: the five runs come to 95 % at", ", ".join(f"{one:,.0f}" for one in epochs))
 factors = np.array([1, 0.99, 0.97, 0.95, 0.93, 0.9, 0.85, 0.8, 0.7])
 false_alarms = [found_by_luck(epochs, factor) for factor in factors]
 for factor in (1, 0.8):
@@ -264,12 +265,12 @@ print(f"{len(my_row.specs())} runs, sealed as {fingerprint(my_row)}")
 # ## 5. The runs and the verdict
 #
 # `sweep` trains a list of runs into a folder. What is there already is not trained again, so you can stop it, and go
-# on tomorrow.
+# on tomorrow. (For your own experiment name a folder that stays, such as `"my_runs"`.)
 
 # %% tags=["nbval-ignore-output"]
-folder = tempfile.mkdtemp()  # for your own: "my_runs", a folder that stays
-first = sweep(my_row.specs(only=[first]), folder, workers=1)
-print(f"{first.sizes['run']} runs are in the folder")
+folder = tempfile.mkdtemp()
+begun = sweep(my_row.specs(only=[first]), folder, workers=1)
+print(f"{begun.sizes['run']} runs are in the folder")
 
 # %% tags=["nbval-ignore-output", "hide-output"]
 print("The result:")
@@ -279,6 +280,8 @@ strip_figure(my_row, Present(my_row, history), accuracy=0.9, scale="linear")
 # %% tags=["nbval-ignore-output", "hide-output"]
 print("The result:")
 verdicts = experiments.Table(my_row.judge(history))
+alike = grok_epoch(history.isel(run=(history.arm == first).values), 0.9).values
+print(f"by luck the claim would hold in {found_by_luck(alike, factor):.1%} of the draws")
 verdicts
 
 # %% tags=["nbval-ignore-output", "hide-output"]
@@ -299,10 +302,15 @@ beside("10 verdict on the control", my_verdict_on_the_control, verdicts[1].verdi
 #
 # <details><summary><b>What our example shows</b> (open after your bet)</summary>
 #
-# The control is not reproduced: memorising takes longer, too. So a longer way need not come from a longer search, even
-# where the claim holds. To the claim three seeds say yes, and one is silent (the table calls it *undecided*). Three are
-# too few for "holds". With the silent one there might be four, so they are too many for "fails". (What *fragile* and
-# the word behind *not reproduced* mean: [lesson 00](00_index.ipynb).)
+# *The control* is not reproduced, and *refuted*: memorising takes longer, too, in every seed. So even if the claim had
+# held, a longer search need not be the reason.
+#
+# *The claim:* three seeds say yes, and one says no. One is silent (the table calls it *undecided*): one of its runs was
+# stopped too early to tell. Three are too few for "holds". With the silent one there might be four, too many for
+# "fails". (What *fragile* means: [lesson 00](00_index.ipynb).)
+#
+# And could three or four have come by luck? The last line of the output takes the runs of the first arm for both sides,
+# as in section 3. These seeds differ more than those, so luck has a better chance.
 #
 # </details>
 
@@ -333,6 +341,6 @@ beside("10 verdict on the control", my_verdict_on_the_control, verdicts[1].verdi
 # - **We do not know:** this line is yours.
 # - **It would change our minds:** and so is this one.
 #
-# **Exercises:** [10 · Your own experiment](../exercises/10_your_own_experiment.ipynb). **Next:** your own. A
-# claim with its arms is a file of fifty lines in [`grokkit/experiments`](../grokkit/experiments). Lessons 11 to
-# 13 try two other accounts of grokking: [11 · Inductive bias](11_inductive_bias.ipynb).
+# **Exercises:** [10 · Your own experiment](../exercises/10_your_own_experiment.ipynb). **Next:** your own. A claim with
+# its arms is a file of fifty lines in [`grokkit/experiments`](../grokkit/experiments/__init__.py). Lessons 11 to 13 try
+# two other accounts of grokking: [11 · Inductive bias](11_inductive_bias.ipynb).

@@ -9,7 +9,8 @@
 # So far each input had one right answer. Here it has many, and the best answer says how probable each of them is.
 # **How do you train a network to say that, and how do you measure whether it is right?** You train a **Martingale
 # Neural Operator** (MNO), built after the abstract of a paper (arXiv 2605.15806) by the authors of the paper of lesson
-# 01, and compare it with a much simpler rival. (An *operator* is a network that maps whole curves to curves.)
+# 01, and compare it with a much simpler rival. (An *operator* is a network that maps whole curves to
+# curves. *Martingale* is the paper's name. We need only the law that it answers with.)
 #
 # *You need* lesson 01, and from statistics variance, covariance and the normal (Gaussian) distribution. *Time:* 25
 # minutes; the code takes {{time 14}} of one core.
@@ -37,9 +38,9 @@ from grokkit.viz.style import picture, titles
 #      + \underbrace{a\,(u - u^3)\,dt}_{\text{each place rolls towards } -1 \text{ or } +1}
 #      + \underbrace{s\,dW}_{\text{noise pushes it}} .$$
 #
-# The second term is the landscape: $-1$ and $+1$ are the valleys (in the pictures the *lower* and the *upper* one), 0
-# is the ridge. ($u_{xx}$ is the second derivative along the circle, $dW$ a new random number at each place and moment.
-# $\nu$, $a$ and $s$ are constants.)
+# The second term is the landscape: $-1$ and $+1$ are the valleys (in the pictures the *lower* and the *upper* one;
+# there $u$ is shifted and scaled), 0 is the ridge. ($u_{xx}$ is the second derivative along the circle, $dW$ a new
+# random number at each place and moment. $\nu$, $a$ and $s$ are constants.)
 #
 # Here is a beginning near the ridge, with 40 of its ends:
 
@@ -137,7 +138,7 @@ viz.lines(
 # $$\mathbb{E}\,(c - u)^2 = (c - \mathbb{E}u)^2 + \mathrm{Var}\,u .$$
 #
 # The first term is 0 if $c$ is $\mathbb{E}u$, the mean of the ends, called the **conditional mean**: the mean given
-# this beginning. The second term, the spread, does not depend on $c$, so nothing is learned about it. Try all $c$ on
+# this beginning. The variance, the spread, does not depend on $c$, so nothing is learned about it. Try all $c$ on
 # the 256 ends of this beginning:
 
 # %%
@@ -190,8 +191,8 @@ print(f"best sigma {sigmas[losses.mean(dim=1).argmin()]:.2f}; "
 #
 # The mean has one loss, the squared error. The spread (factors and nugget) has another, the likelihood ([exercise
 # 14.2](../exercises/14_random_targets.ipynb) writes it for whole fields). Why not train the mean by the likelihood as
-# well? It divides each error by the variance. While the variance is large, the mean gets next to no gradient ([the
-# evidence](evidence/14_random_targets.ipynb)).
+# well? The likelihood divides each error by the variance. While the variance is large, the mean gets next to no
+# gradient ([the evidence](evidence/14_random_targets.ipynb)).
 #
 # At x = 0.5 the true ends have two peaks, one for each valley. Here is the law of the trained MNO:
 
@@ -269,12 +270,12 @@ for words, fields in panels.items():
     print(
         f"{words:24} spread at a place {spread:.2f}; neighbours differ by {roughness(fields):.2f}"
     )
-print(f"nugget d: 1.00 when training begins, {law.variance[0, 0]:.2f} when it ends")
+print(f"nugget d when training ends: {law.variance[0, 0]:.2f}")
 
 # %% [markdown]
-# The mean is nearly flat, and near the ridge. With the factors there is a spread, and neighbours still go together.
-# The nugget adds what eight patterns leave out. It makes the fields too rough. At this beginning the spread is still
-# too small: 0.70, and 0.89 in the true ends. (That most of the fifteen lie below 0 is chance.)
+# The mean is nearly flat, and near the ridge. With the factors there is a spread, and neighbours still go together. The
+# nugget adds what eight patterns leave out, at the price of fields that are too rough. At this beginning the spread is
+# still too small: 0.70, and 0.89 in the true ends. (That most of the fifteen lie below 0 is chance.)
 #
 # ## 5. How good is a law?
 #
@@ -308,7 +309,7 @@ print(f"spread of the ends: from the ridge {spreads[0]:.2f}, from a valley {spre
 # %% [markdown]
 # "The truth, drawn again" is about the best possible. The single answer of the squared error is one point and covers
 # nothing. The MNO comes nearer to the truth. At the ridge its law was too narrow. Over all eight beginnings it is
-# slightly too wide (0.92 against 0.89).
+# slightly too wide (0.92, where 0.90 is wanted).
 #
 # ## 6. Is it the MNO?
 #
@@ -338,7 +339,7 @@ beside("14 the better law", my_winner, "covariance" if covariance_wins else "fac
 # One run proves little. Here are five recorded seeds of four equations. We had claimed:
 #
 # - On `heat` (our equation without valleys) and `burgers` (a fluid with shocks) one covariance is as good as the MNO,
-#   or better: the ratio *MNO / one* (covariance) is 1 or more.
+#   or better: the ratio *MNO / one cov.* is 1 or more.
 # - On `phi4` (our equation) and `rough` (the path of a price, whose noise depends on the field) the MNO is better:
 #   the ratio is 0.98 or less.
 
@@ -361,7 +362,7 @@ print("median energy score of five seeds (less is better)")
 print(
     f"{'':8}"
     + "".join(f"{words:>16}" for words in rivals)
-    + f"{'MNO / one':>12}{'share of gain':>20}"
+    + f"{'MNO / one cov.':>18}{'share of gain':>20}"
 )
 for name in ("heat", "burgers", "phi4", "rough"):
     energy = {words: final(name, rival) for words, rival in rivals.items()}
@@ -375,7 +376,8 @@ print(
 )
 
 # %% [markdown]
-# - On `heat` and `burgers` the two are equal within about 1 %, and each interval lies on both sides of 1: undecided.
+# - On `heat` and `burgers` the two are equal within about 1 %, and each interval (the least and the greatest of five)
+#   lies on both sides of 1: undecided.
 # - On `phi4` the whole interval is below 0.98. So there the claim holds.
 # - On `rough` the MNO is better in each seed, too, but the interval reaches past 0.98. So the claim, which asks for
 #   both equations, is undecided.
@@ -389,7 +391,7 @@ print(
 # ## Case file
 #
 # - **We know:** with the squared error the best answer is the conditional mean, even if few ends lie there. The
-#   likelihood brings most of the spread back. A Gaussian cannot bring back two peaks.
+#   likelihood brings most of the spread back, in our one run. A Gaussian cannot bring back two peaks.
 # - **We do not know:** where a covariance for each beginning is worth much. Here it was at best 5 % better than one
 #   for all (median, `phi4`).
 # - **It would change our minds:** a system on which one covariance brings less than half of the MNO's gain.
@@ -399,4 +401,4 @@ print(
 #
 # *Sources:* arXiv 2605.15806 (Martingale Neural Operators, the abstract), 2010.08895 (Fourier neural operator);
 # T. Gneiting, A. Raftery, *JASA* 102, 2007 (energy score). *Code:*
-# [`grokkit/operators`](../grokkit/operators).
+# [`grokkit/operators`](../grokkit/operators/__init__.py).

@@ -61,6 +61,14 @@ def test_every_file_that_is_linked_is_there(page):
     assert [link for link in links if not (page.parent / link).exists()] == []
 
 
+@pytest.mark.parametrize(
+    "page", [p for p in PAGES if p.suffix == ".py"], ids=lambda page: page.stem
+)
+def test_no_notebook_links_to_a_folder_which_jupyterlab_cannot_open(page):
+    links = re.findall(r"\]\((?!http|mailto|#)([^)#\s]+)(?:#[^)]*)?\)", page.read_text("utf-8"))
+    assert [link for link in links if (page.parent / link).is_dir()] == []
+
+
 def test_the_readme_links_to_the_course():
     assert len(re.findall(r"\]\(course/", README)) > 10
 

@@ -164,4 +164,4 @@ experiments.Table(
 #   arXiv 2605.15787: Definition 3.1 (sparse tasks), section 5.1 (phases), Figure 1.
 # - A. Power et al., *Grokking: Generalization Beyond Overfitting on Small Algorithmic
 #   Datasets*, arXiv 2201.02177: the first report.
-# - Code: [`grokkit/tasks`](../../grokkit/tasks), [`grokkit/engine`](../../grokkit/engine).
+# - Code: [`grokkit/tasks`](../../grokkit/tasks/__init__.py), [`grokkit/engine`](../../grokkit/engine/__init__.py).

@@ -442,7 +442,7 @@ for row in rows:
 # - *Grokking as Structural Inference: Transformers Need Bayesian Lottery Tickets*,
 #   arXiv 2605.15787: Figures 6 and 7 (priors), 8 (routing), 9 (geometry), 10 (tasks), 11
 #   (assumptions), Conjectures E.1 and E.2, Appendix G (next-token prediction).
-# - Code: [`grokkit/tasks`](../../grokkit/tasks), [`grokkit/engine/priors`](../../grokkit/engine/priors),
+# - Code: [`grokkit/tasks`](../../grokkit/tasks/__init__.py), [`grokkit/engine/priors`](../../grokkit/engine/priors/__init__.py),
 #   [`grokkit/theory/heads.py`](../../grokkit/theory/heads.py),
 #   [`grokkit/theory/variance.py`](../../grokkit/theory/variance.py),
-#   [`grokkit/experiments`](../../grokkit/experiments).
+#   [`grokkit/experiments`](../../grokkit/experiments/__init__.py).

@@ -86,6 +86,6 @@ def claims_map(upto: int | None = None) -> Picture:
 
 
 NOTE = (
-    "A number with brackets is the median over seeds with an interval of 93.75 % or more "
-    "(FINDINGS.md says how it is read)."
+    "Where a paper gives no number, the bound is ours. Brackets: an interval for the median over "
+    "seeds, right about 95 times in 100 (lesson 00)."
 )
