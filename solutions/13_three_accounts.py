@@ -2,8 +2,8 @@
 # # 13 · Exercises: three accounts, one network
 #
 # Exercises on [lesson 13](../course/13_three_accounts.ipynb): when something slow "happens",
-# how signals are ranked, whether five seeds agree by more than luck, and how a control unmasks a
-# signal that is none. `check.ex_13_1.hint()` gives a hint, called again the next one.
+# how signals are ranked, whether five seeds agree by more than luck, and how a control tells a
+# signal from one that only looks like it. `check.ex_13_1.hint()` gives a hint, called again the next one.
 
 # %%
 import itertools
@@ -179,7 +179,7 @@ check.ex_13_3(agreement, by_luck)
 # 1. `impostor`: a "signal" made from the epochs alone, without a look at any network, that is half-way
 #    (by 13.1) *before* the unseen pairs are. In the checks memorising is at epoch 100, and the unseen
 #    pairs are half-way some time after 60 % of the epochs.
-# 2. `verdict`: unmask it with a control, a run of the same seed that memorises and never groks. For
+# 2. `verdict`: test it with a control, a run of the same seed that memorises and never groks. For
 #    each seed: how far does the signal go in the run, from its value at `since` to its last? And the
 #    control, from *its* value at `since` to its last? The seed says yes if the control goes **less
 #    than half** as far in the run's direction (the other way is fine). If four of five seeds say yes

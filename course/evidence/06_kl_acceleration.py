@@ -273,5 +273,5 @@ experiments.claims("kl-acceleration", "paper")
 #   al., *Muon: an optimizer for hidden layers in neural networks* (2024).
 # - Code: [`theory/kl_acceleration.py`](../../grokkit/theory/kl_acceleration.py) (as the paper has it),
 #   [`theory/sparse_rate.py`](../../grokkit/theory/sparse_rate.py) (what replaces it),
-#   [`engine/priors`](../../grokkit/engine/priors/__init__.py) (the prior, and its impostors in `controls.py`),
+#   [`engine/priors`](../../grokkit/engine/priors/__init__.py) (the prior, and its controls in `controls.py`),
 #   [`experiments/kl_acceleration.py`](../../grokkit/experiments/kl_acceleration.py) (the claims).

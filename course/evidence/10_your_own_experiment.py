@@ -156,7 +156,7 @@ for share in (0.9, 0.8, 0.7):
 # - "Undecided" and "not reproduced" are not the same, and neither says that there is no effect.
 # - A seal keeps you from changing the claim. It does not keep you from running ten and showing one.
 #   Only you can do that.
-# - A rule that you found *by looking* fits the seeds that you looked at. Put it on trial: make it a
+# - A rule that you found *by looking* fits the seeds that you looked at. Test it: make it a
 #   claim of `dataclasses.replace(my_row, name="again", seeds=(5, 6, 7, 8, 9), claims=...)`, and then run
 #   that. Lesson 13 does so with six rules of ours.
 #

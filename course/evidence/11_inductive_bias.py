@@ -367,7 +367,7 @@ for name in (*four, "A^qk"):
 # By this ruler the rank leads in nearly every run that groks, and it is silent with A^qk. (Not so in
 # the one run of M+A* that does not grok.) That is the best candidate for a predictor here. But
 # it was found by looking, on the very runs that it is held against: a hypothesis, and no result.
-# (Lesson 13 puts it on trial, on fresh seeds.) And a time table it is not. With M+A* the rank is down
+# (Evidence 13 tests it on fresh seeds.) And a time table it is not. With M+A* the rank is down
 # as soon as with M, and those networks grok much later, or not at all.
 #
 # Order and lead are two questions, by the way, and neither answers the other. The exercises let you

@@ -1,4 +1,4 @@
-"""Hindsight on trial: what earlier runs suggested, claimed first and then run on fresh seeds.
+"""Our rules on fresh seeds: what earlier runs suggested, claimed first and then run on fresh seeds.
 
 Whoever looks at five seeds for long enough finds a rule that they obey. Lessons 11 to 13 made
 such rules, on seeds 0 to 4, and said that they prove nothing. Here they are claims like any

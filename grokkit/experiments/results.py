@@ -120,7 +120,7 @@ How to read a line:
   if it had: its epoch is *later than* that. Where two such runs would have to be compared, that
   seed is undecided. A run that was cut short proves nothing by what it had not reached. A
   network that falls back below {HOLDS:g} has not grokked.
-- *after its runs* confesses what of a claim was added or changed once runs had been seen, and why.
+- *after its runs* says what of a claim was added or changed once runs had been seen, and why.
   The rest was written first, with three reservations: the settings of several rows were chosen on
   seed 0, which is among the seeds judged; runs cut short, and waits that never began, count as
   undecided by a rule that was added after runs had been seen; and so were estimates, *fragile*

@@ -11,7 +11,7 @@ from itertools import groupby
 from grokkit.experiments.claims import VERDICTS, Part, Result
 
 AFTERWARDS = "after its runs"
-"""What stands before the confession that a claim was not written before its runs."""
+"""What stands before the note that a claim was not written before its runs."""
 
 NOT_RUN = VERDICTS[-1]
 

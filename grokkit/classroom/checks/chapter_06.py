@@ -1,4 +1,4 @@
-"""Checks of the exercises on chapter 06: the prior's pull, impostors, PL, and two laws."""
+"""Checks of the exercises on chapter 06: the prior's pull, its controls, PL, and two laws."""
 
 import numpy as np
 import torch
@@ -68,7 +68,7 @@ ex_6_1 = Exercise.of(
     afterword="No loss stands in it: this gradient ends only when attention has arrived.",
 )
 
-# --- 6.2 two impostors --------------------------------------------------------------------
+# --- 6.2 two controls for the prior -------------------------------------------------------
 
 
 def small(d):
