@@ -76,8 +76,8 @@ print(f"... and {len(history.data_vars) - 4} more: history.data_vars")
 #   same number. You do not need it to go on.
 # - **Bold** marks a new term where it is explained (most are in the [glossary](glossary.md) as well). A whole
 #   sentence in bold is a main result.
-# - **The end of a lesson is its case file:** what we know, what we doubt, what would change our minds. Below it
-#   stands the map: what is said, what we measured, and the verdict.
+# - **The end of a lesson is its case file:** what we know, what we doubt or do not know, what would change our minds.
+#   Below it stands the map: what is said, what we measured, and the verdict.
 #
 # ## How a verdict is read
 #

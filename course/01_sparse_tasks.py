@@ -96,7 +96,8 @@ if accuracy(torch.eye(2), torch.arange(2)) is None:
 # %% [markdown]
 # The rest is here: the network, then its training on all sums at once. One step on all of them is one **epoch**. Two
 # tables of embeddings make vectors of tokens and of places. `W_Q`, `W_K` and `W_V` are the matrices of attention, which
-# lesson 02 takes apart. The rest is the MLP's. (We take the package's initial weights, so that we can compare later.)
+# lesson 02 takes apart. The other weights are the MLP's. (We take the package's initial weights, so that we can compare
+# later.)
 
 # %%
 start = grokkit.engine.Trainer([spec]).weights
@@ -199,8 +200,8 @@ viz.lines(
 #
 # ## 4. Watch it, and change it
 #
-# Press *Start*. Then change one setting and start again: the run before stays as pale curves. Try the **weight
-# decay**: it takes the same small share off every weight, at each step. Do the unseen sums come sooner or later with
+# Press *Start*. Then change one setting and start again: the run before stays as pale curves. Try the **weight decay**:
+# at each step it takes the share *learning rate × decay* off every weight. Do the unseen sums come sooner or later with
 # more of it? (Lesson 05 asks it of many seeds. Lessons 02 and 03 explain the other panels.)
 
 # %% tags=["nbval-ignore-output"]
@@ -223,8 +224,12 @@ print("with decay 1, epochs to 95 %:", row.grokked("decay 1", 0.95))
 beside("01 test accuracy without weight decay", my_accuracy_without_decay, round(without[2], 2))
 
 # %% [markdown]
+# <details><summary><b>What the five networks show</b> (open after your guess)</summary>
+#
 # With weight decay all five come to 95 % (median [least to greatest]); without it none does. Lesson 05
 # asks why. (This is AdamW, the usual optimizer. Others may differ.)
+#
+# </details>
 #
 # ## 5. Where does it look?
 #
@@ -312,9 +317,13 @@ beside(
 )
 
 # %% [markdown]
+# <details><summary><b>What the two parts show</b> (open after your guess)</summary>
+#
 # **The mirrored sums are right first.** For them it is enough that order does not matter. For the others the network
 # must add. The usual curve of "test accuracy" mixes the two. About half of the unseen sums are mirrored. This fits
 # your own curve, which rested at one half. If you report a *test accuracy*, say which pairs were unseen.
+#
+# </details>
 #
 # ## Case file
 #

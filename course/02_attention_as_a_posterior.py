@@ -67,11 +67,11 @@ print(data.spell(data.train.tokens[300]), "  shares:", [f"{one:.2f}" for one in 
 #
 # ## 2. Why "posterior"?
 #
-# Suppose that you look for an informative token and do not know its place. Before reading, all five places seem equally
-# likely: this is your **prior**. Then each token makes its own place more or less likely: this is **evidence**. Bayes'
-# rule gives what you believe afterwards, the **posterior**: prior times evidence, divided by the sum. That is softmax,
-# with the evidence $\exp(\ell_j)$. Someone who knows the task gives each of the two informative places one half: this
-# is the oracle.
+# Suppose that one of the two informative tokens is picked, and you are to say in which place it stands. Before reading,
+# all five places seem equally likely: this is your **prior**. Then each token makes its own place more or less likely:
+# this is **evidence**. Bayes' rule gives what you believe afterwards, the **posterior**: prior times evidence, divided
+# by the sum. That is softmax, with the evidence $\exp(\ell_j)$. Someone who knows the task gives each of the two
+# informative places one half: this is the oracle.
 #
 # *A score rises by $\log 2$, which is about 0.69. By what factor do the odds of its place against another one
 # grow? (The odds of two places are the ratio of their shares.)*
@@ -187,16 +187,16 @@ print(f"random: attention on the two distractors {on_distractors:.2f} (median of
 #
 # </details>
 #
-# A state in which a network knows its training sums by distractors, and does not come out in its epochs, is called a
-# **trap**. (Each pair of numbers keeps one draw of distractors. With four draws of each pair most networks generalise:
-# see the evidence.)
+# A network that looks away from the numbers and does not come back before its run ends is in a **trap**. (Here each
+# pair always comes with the same distractors. Where it comes with four different ones, most networks generalise: see
+# the evidence.)
 #
 # ## 5. The twist: the epochs to 95 % have two parts
 #
 # Is the way over when attention has found the numbers? We need three words:
 #
-# - Attention **is right** from the epoch on after which each informative token of each training example always gets at
-#   least half of what the oracle gives it: a least mass of 0.25 or more.
+# - Attention **is right** once each informative token of each training example gets a share of 0.25 or more (half of
+#   the oracle's), and keeps it.
 # - The **search** lasts from epoch 0 until attention is right.
 # - **Learning to add** lasts from then on until 95 % of the unseen pairs are right.
 #
@@ -246,6 +246,8 @@ for kind, guess in (("alphabet", my_search_alphabet), ("constant", my_search_con
     print(f"    memorised at {row.memorised(kind).median:,.0f}")
 
 # %% [markdown]
+# <details><summary><b>What the bars show</b> (open after your guess)</summary>
+#
 # Look at the first bar. With constant distractors attention is right about as soon as the sums are memorised. The wait
 # comes all the same: the network has yet to learn to add. With alphabet distractors, the second bar, most of the
 # epochs are search. With random ones the search does not end in these runs.
@@ -253,8 +255,10 @@ for kind, guess in (("alphabet", my_search_alphabet), ("constant", my_search_con
 # The two lowest bars belong to networks that are *told* where to look from the start, by a method of lesson 06.
 # It keeps them out of the trap. But learning to add remains. **To know where to look is not yet to know how to add.**
 #
-# *Try:* choose *random* distractors, and press *Start*. Does the curve of the unseen sums rise? (The widget adds modulo
-# 43, as in lesson 01.)
+# </details>
+#
+# *Try:* choose *random* distractors, and press *Start*. Does the curve of the unseen sums rise? (The widget has the
+# task and the learning rate of lesson 01.)
 
 # %% tags=["nbval-ignore-output"]
 widgets.LiveTraining()
@@ -263,7 +267,7 @@ widgets.LiveTraining()
 # ## Case file
 #
 # - **We know:** the epochs to 95 % have two parts, searching and learning to add. The search differs with the
-#   distractors. With random ones it does not end: a trap, in five of five seeds.
+#   distractors. With random ones it does not end in our runs: a trap.
 # - **We doubt:** that a simple rule says how long the search is. "The more can be learned by heart from the
 #   distractors, the longer" is broken by a fourth kind of distractors (in the evidence).
 # - **It would change our minds:** a network in the trap that gets out without being told where to look, after

@@ -242,10 +242,14 @@ print(
 )
 
 # %% [markdown]
+# <details><summary><b>What the control shows</b> (open after your guess)</summary>
+#
 # Each network answers most of the unseen sums. So a network can add without looking more at the numbers than
 # elsewhere. But two of five do not come to 95 % in 6,000 epochs: a share of 0.2 is more than the nine had, and still
 # not always enough. (The norm of their MLP was not held. So this tests whether $B_\gamma$ alone is enough, and not the
 # whole theorem.)
+#
+# </details>
 #
 # What of $N$, the second condition? With AdamW, at five settings of rate and decay, the norms at 95 % lie close
 # together: the largest is about 1.2 times the least (last line of the map). That sounds like one zone. But at

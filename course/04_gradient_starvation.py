@@ -158,8 +158,8 @@ beside("04 fall of the gradient of the MLP", my_fall_of_the_mlp,
 # <details><summary><b>What the two numbers show</b> (open after your guess)</summary>
 #
 # **The MLP starves, too**: both gradients fall in each of the twenty, attention's in one of them by a factor of only
-# 1.3. So starvation does not single attention out, and by itself it does not explain why attention is late. (Which of
-# the two falls further depends on where one measures: see the evidence.)
+# 1.3. So starvation does not single attention out, and by itself it does not explain why attention is late. (Measured
+# from the peak before memorising, attention's gradient falls further: see the evidence.)
 #
 # </details>
 #
@@ -189,7 +189,9 @@ print(f"    from {steps.min():.1f} to {steps.max():.1f} in {len(steps)} networks
 kl = [np.median(fresh.at("baseline", "kl", when)) for when in (memorised, come)]
 print(f"KL to the oracle: {kl[0]:.2f} at memorising, {kl[1]:.2f} at 95 % (medians)")
 before = np.median(fall("baseline", "attention_move")(fresh).low)
-print(f"largest step before memorising, over the smallest after it: {before:.0f} (median)")
+print(
+    f"before memorising: the largest step there is {before:.0f} times the smallest later (median)"
+)
 
 # %% [markdown]
 # Here are all three in one run:
@@ -217,14 +219,18 @@ viz.lines(
 )
 
 # %% [markdown]
-# Right of the vertical line the MLP's gradient falls steadily. Attention's drops, comes back, and then falls in
-# zigzags. **The step keeps about its size**: the dashed black curve is nearly level. So with decay "the gradient is
-# tiny, and therefore attention cannot move" is wrong: attention goes on to the oracle, as the KL shows. (Could the
-# decay move it there? No. Decay alone shrinks $W_Q$ and $W_K$, and with them the differences between scores. That
-# makes attention even, and the oracle is not even.)
+# <details><summary><b>What the three curves show</b> (open after your guess)</summary>
 #
-# (From its largest value before memorising to its smallest after it, the step shrinks 16-fold in the median. We had
-# claimed 10-fold at most, and were wrong.)
+# Right of the vertical line the MLP's gradient falls steadily. Attention's drops, comes back, and then falls in
+# zigzags. **After memorising, the step keeps about its size**: the dashed black curve is nearly level. So with decay
+# "the gradient is tiny, and therefore attention cannot move" is wrong: attention goes on to the oracle, as the KL
+# shows. (Could the decay move it there? No. Decay alone shrinks $W_Q$ and $W_K$, and with them the differences between
+# scores. That makes attention even, and the oracle is not even.)
+#
+# *Before* memorising, left of the line, the step does fall. We had claimed that from its largest to its smallest value
+# it shrinks 10-fold at most. It is 16-fold in the median, so we were wrong.
+#
+# </details>
 #
 # *See it in another run, with a smaller learning rate.* Drag the epoch, from memorising on. In the right panel the
 # gradient (purple) becomes smaller and smaller, far below what the bound allows. In the left panel attention moves on
@@ -234,8 +240,8 @@ viz.lines(
 widgets.RunScrubber()
 
 # %% [markdown]
-# Sections 3 and 4 were with weight decay. Without it the loss goes to 0, and then AdamW's steps nearly vanish:
-# lesson 05 shows it. What makes attention late, we do not know.
+# Sections 3 and 4 were with weight decay. Without it the loss goes to 0, and then AdamW's steps nearly vanish: lesson
+# 05 shows it.
 #
 # ## Case file
 #
@@ -244,12 +250,13 @@ widgets.RunScrubber()
 #
 # - **We know:** after memorising, the gradient of the scores falls about in proportion to the loss (five seeds).
 #   The MLP starves, too. At 95 % attention's step is 0.6 to 1.9 times as large as at memorising (twenty seeds).
-# - **We doubt:** that a tiny gradient is what makes attention late. With decay, attention goes on moving.
+# - **We doubt:** that a tiny gradient is what makes attention late. With decay, attention goes on moving. What does
+#   make it late, we do not know.
 # - **It would change our minds:** a network in which attention starves and the MLP does not.
 #
 # **The map so far:** what is said, what was measured, and the [verdict](00_index.ipynb). (The row on *Figure 1*, as we
 # read this figure, is of five older runs. It compares the largest gradient before memorising with the smallest after
-# it, and attention with the *whole* network. Measured so, attention's falls somewhat further.)
+# it, and attention with the *whole* network. Measured so, attention's falls further.)
 
 # %%
 viz.claims_map(upto=4)

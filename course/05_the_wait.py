@@ -71,7 +71,7 @@ beside(
 # <details><summary><b>What the three lines show</b> (open after your guess)</summary>
 #
 # The last number is about the same in each: the product wait × decay. So the wait goes *about* as 1/decay. Twice the
-# decay, about half of the wait. (The one seed of the widget gives a factor nearer to 1.)
+# decay, about half of the wait. (One seed can differ: in the widget it is about 0.7.)
 #
 # </details>
 #
@@ -182,6 +182,8 @@ for words, one in (("1 → 0", off), ("0 → 1", on)):
         print(f"{words} {now.epoch:8,} {sizes} {now.min_informative_mass.item():12.2f}")
 
 # %% [markdown]
+# <details><summary><b>How decay works</b> (open after your guess)</summary>
+#
 # Here is how weight decay works, in four points that you can retell:
 #
 # 1. The loss is small when the right logit is far ahead of the others. For that the network needs **large
@@ -198,11 +200,13 @@ for words, one in (("1 → 0", off), ("0 → 1", on)):
 # - *Switched off* (upper half): the norm grows and the loss falls (point 1). The gradient and the step fall with it,
 #   and the least mass stays below 0.25, the mark of lesson 02.
 # - *Switched on* (lower half): from epoch 400 to 500 the norm falls and the loss rises (point 2), and attention's
-#   gradient and step grow about a hundred-fold or more (point 3). Then the least mass passes 0.25, and norm and loss
-#   fall together: a network that adds needs smaller weights for the same loss (point 4).
+#   gradient and step grow about a hundred-fold or more (point 3). At the end the least mass is above 0.25, and norm
+#   and loss are both lower than at 500: the network adds with smaller weights (point 4).
 #
-# (AdamW divides a gradient by its recent size. Why do its steps vanish all the same when decay is off? Just after the
-# switch the recent size still holds the large gradients of before. Why they stay tiny: we do not know.)
+# (AdamW divides a gradient by its recent size. Why do its steps vanish all the same when decay is off? At first
+# because the recent size still holds the large gradients of before the switch. Later: we do not know.)
+#
+# </details>
 #
 # The balance of point 3 can be measured:
 
@@ -236,10 +240,10 @@ print(f"median and interval of five seeds: {same}")
 beside("05 factor at one rate x decay", my_factor_at_one_product, round(same.median[0], 2))
 
 # %% [markdown]
-# A little under 1, in another set of recorded networks. So rate and decay count about alike. Now change one of them. A
-# **power** of −1 means: twice the setting, half of the wait. Does this hold under another optimizer, Muon? (It makes
-# its steps about equally large in all directions of a matrix.) And without a search, when attention is *frozen* at the
-# oracle? Each dot is a median over the seeds, and each bar its interval. Grey is what we had claimed before the runs.
+# So rate and decay count about alike, if the factor is about 1. Now change one of them. A **power** of −1 means: twice
+# the setting, half of the wait. Four checks: the decay; the decay under another optimizer, Muon; decay and rate with
+# attention *frozen* at the oracle, so that there is no search. Dot: median over the seeds. Bar: its interval. Grey:
+# what we had claimed before the runs.
 
 # %% tags=["hide-input"]
 checks = {
@@ -271,9 +275,8 @@ with viz.style():
 figure
 
 # %% [markdown]
-# The median of each power is near −1: of the decay in three settings, and of the rate in one. **So in the medians the
-# product $\lambda$ sets the pace**, also without AdamW, and without a search. (Three of the four intervals reach out of
-# the grey: *undecided*.)
+# Three of the four intervals reach out of the grey: *undecided*. But each median is near −1. **So in the medians the
+# product $\lambda$ sets the pace**, with a search and without. (Under Muon we varied the decay only.)
 #
 # ## 4. The twist: the paper's formula
 #
@@ -287,8 +290,8 @@ figure
 # turned out to have:
 #
 # - both norms are those of the MLP;
-# - $r_{\max}$ is the norm at the epoch at which half of the unmirrored sums are right. In this section the wait ends
-#   there, too.
+# - $r_{\max}$ is the norm at the epoch at which half of the unmirrored sums are right. In this section we count the
+#   wait up to this epoch only.
 #
 # (These runs have a smaller learning rate than those of section 1, so they wait longer.)
 #
@@ -308,10 +311,16 @@ share = float((lengths.claimed / lengths.measured).median())
 beside("05 share of the wait that (5) accounts for", my_share_by_equation_5, round(share, 3))
 
 # %% [markdown]
-# A few per cent. (And the 2 in (5) is generous: at a share $\lambda$ a step, weights that shrink freely need half of
-# this time.) **The weights do not shrink freely:** in our live run, from epoch 400 to 500, the steps put back nearly
-# all that decay took. Then why does the wait go as $1/\lambda$? Our guess: where decay and steps balance, decay sets
-# the pace. With twice the decay, what decay takes from a weight and what the steps put back both double.
+# <details><summary><b>What became of the formula</b> (open after your guess)</summary>
+#
+# It accounts for a few per cent. (Weights that lose the share $\lambda$ at each step need half of (5): the 2 already
+# doubles the time, and it is still far too short.) **The weights do not shrink freely:** in our live run, from epoch
+# 400 to 500, the steps put back nearly all that decay took.
+#
+# </details>
+#
+# Then why does the wait go as $1/\lambda$? Our guess: where decay and steps balance, decay sets the pace. With twice
+# the decay, what decay takes from a weight and what the steps put back both double.
 #
 # ## Case file
 #

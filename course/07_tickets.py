@@ -167,8 +167,9 @@ for name in ("dense", "lottery", "Bayesian", "lottery, oracle", "Bayesian, teach
 known = set(spec.task.build(spec.seed).train.group.tolist())  # pairs that the source was trained on
 unseen = live.task.build(0).test.group.tolist()  # pairs that seed 0 does not see
 both = sum(pair in known for pair in unseen) / len(unseen)
+print("\nepoch of 99 %")
 for name in ("dense", "Bayesian"):
-    print(f"{name + ', 99 %':18} {evidence.grokked(name, 0.99)}")
+    print(f"{name:18} {evidence.grokked(name, 0.99)}")
 print(f"\nof the sums that seed 0 has not seen, the source was trained on {both:.0%}")
 
 # %% [markdown]
@@ -179,7 +180,8 @@ print(f"\nof the sums that seed 0 has not seen, the source was trained on {both:
 # in the median. And the two controls do not come to 95 % either.)
 #
 # Another seed has other training sums. So the source was trained on half of the sums that are unseen for seed 0. Did it
-# leak answers? Not directly: it hands over only a mask, or its attention on sums that the new network trains on.
+# leak answers? It hands over only a mask, or its attention on sums that the new network trains on. What these carry of
+# the unseen sums, we did not test.
 #
 # ## 4. The twist: does the trained network survive its own mask?
 #
@@ -219,9 +221,10 @@ gentle["lottery"] = grokkit.train(live.with_(epochs=800, ticket=path))
 draw(gentle, "The same race with a gentle mask", "mask of seed 100, 50 % sparse; fresh seed 0")
 
 # %% [markdown]
-# Compare the lottery ticket (amber) with the one of section 2. In this one run the gentle mask did better. Here are
-# all races with gentle masks, and with that of 0.8 once more, on five more fresh seeds. (The number in a name is the
-# share that was cut. The claims, in the [evidence](evidence/07_tickets.ipynb), were written before the runs.)
+# Compare the lottery ticket (amber) with the one of section 2. In this one run it did better with the gentle mask,
+# though not better than the dense network. Here are all races with gentle masks, and with that of 0.8 once more, on
+# five more fresh seeds. (The number in a name is the share that was cut. The claims, in the
+# [evidence](evidence/07_tickets.ipynb), were written before the runs.)
 
 # %%
 gently = experiments.row("tickets-again").evidence(experiments.recorded("tickets-again"))
@@ -274,8 +277,8 @@ viz.claims_map(upto=7)
 # **More:** [the evidence](evidence/07_tickets.ipynb) (all arms, all claims, and what is weak about them) ·
 # [exercises](../exercises/07_tickets.ipynb)
 #
-# **Next:** [08 · Loosening the assumptions](08_loosening_the_assumptions.ipynb): no oracle, moving positions,
-# several heads. Does the account survive outside the toy?
+# **Next:** [08 · Loosening the assumptions](08_loosening_the_assumptions.ipynb): other tasks, longer
+# sequences, other priors. Does the account survive outside the toy?
 #
 # *Sources:* arXiv 2605.15787, section 6, Figure 4; J. Frankle, M. Carbin, arXiv 1803.03635 (lottery tickets). The
 # fair races and the gentle masks are ours.

@@ -125,7 +125,8 @@ beside(f"08 the prior helps, {name}", my_bet, "undecided" if undecided else in_t
 # (5 ▷: five of them). Compare green (below) with orange (above): a seed says yes if its green epoch is at most 80 % of
 # its orange one. (Thin lines join the two networks of a seed.) The right column counts these seeds.
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input", "hide-output"]
+print("The result:")
 compared = {
     "moving": ("routing", "moving", "moving, KL 1"),
     "random": ("routing", "longer, random", "longer, random, KL 1"),
@@ -181,7 +182,7 @@ figure
 #
 # A seed is *silent* if its runs ended too early to tell. The permutations have three that say yes and two silent ones:
 # that could still make five, so we leave it open. Under Muon there is little to gain (lesson 06). Why too few seeds say
-# yes in the two other worlds, we do not know.
+# yes for the product and the sum of three, we do not know.
 #
 # ## 2. Longer sequences
 #
@@ -299,10 +300,6 @@ print(f"claimed: a gain of 0.05 with letters and with random numbers -> {claim.l
 #
 # *Ten networks, five with each sharp prior, are trained for 6,000 epochs. How many come to 95 %? (Without a prior five
 # of five do.)*
-#
-# Then look at the end of each run, in two measures. The **mean mass** is the attention on the two numbers together,
-# averaged over the training sums. The **least mass** (lesson 02) is the smallest share that any number gets in any
-# sum.
 
 # %%
 my_count_of_ten = None
@@ -339,7 +336,9 @@ ten = sum(sum(priors.grokked(arm, 0.95).reached) for arm in ("entropy", "sparsit
 beside("08 of ten with a sharp prior", my_count_of_ten, ten)
 
 # %% [markdown]
-# (The teacher is a trained network, as in lesson 07.)
+# The **mean mass** is the attention on the two numbers together, averaged over the training sums. The **least mass**
+# (lesson 02) is the smallest share that any number gets in any sum. (The teacher is a trained network, as in lesson
+# 07.)
 #
 # <details><summary><b>What the last two rows show</b> (open after your guess)</summary>
 #
@@ -387,10 +386,10 @@ viz.lines(
 # the ten most sums still work: the least mass is that of the worst sum, and a low one says little about the others.
 # The other two, whose mean mass is 0.59 and 0.76, fail nearly everywhere.
 #
-# </details>
-#
 # **Sharp is not right.** As in [lesson 03](03_the_decoupling_theorem.ipynb), each informative token must keep some
 # attention, and the mean does not show whether it does.
+#
+# </details>
 #
 # ## Case file
 #

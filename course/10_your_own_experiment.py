@@ -117,7 +117,7 @@ beside("10 four of five by luck", my_share_of_luck, round(float(luck), 2))
 # A direction is not enough: luck passes it too often. This is what the **effect size** is for.
 #
 # Take five recorded runs of one setting. Draw five of them for one side and five for the other (the same run may come
-# twice). Pair by pair, ask whether the first side needs at most, say, 0.9 of the epochs of the
+# twice). Pair by pair, ask whether the first side needs at most, say, 0.8 of the epochs of the
 # second. If four of the five pairs say yes, the claim "holds". Both sides are the same setting, so it holds by luck.
 
 
@@ -177,15 +177,16 @@ for name, spec in my_arms.items():
     print(f"{name:14} {data.spell(data.train.tokens[0])}")
 
 # %% [markdown]
-# (Seeds 100 and 101, and a first try on seeds 0 to 4, helped us to choose the size, the learning rate and the 90 %.
+# (Seeds 100 and 101, and a first try on seeds 0 to 4, helped us to choose the modulus, the learning rate and the 90 %.
 # So they cannot judge the claims. Seeds 5 to 9 do; nobody had looked at them.)
 #
 # Then the claim, and a *control*: a second claim that could speak against the first. If the reason is the longer
 # search, then *memorising*, which needs no search, should not take longer.
 #
-# Each claim has a *judge*, a function that makes parts from runs. (Here are two. You can keep them as they are.) In it,
-# `evidence.grokked(arm, accuracy)` is the epoch of each seed, and `.sooner(other, factor)` is each seed's yes, no or
-# silence. ("The other takes at least 1.25 times as long" is the same as "this takes at most 0.8 of it".)
+# Each claim has a *judge*, a function that makes parts from runs. (The next cell has two. You can keep them as they
+# are.) In them, `evidence.grokked(arm, accuracy)` is the epoch of each seed, and `.sooner(other, factor)` is each
+# seed's yes, no or silence. ("The other takes at least 1.25 times as long" is the same as "this takes at most 0.8 of
+# it".)
 
 
 # %% tags=["hide-input"]
@@ -235,7 +236,8 @@ for claim in my_claims:
 # sentences: change a word, and it is another one. Send it to somebody before you run. (The code of the judges
 # is not in it. Send that along.)
 #
-# *And bet: what will the two verdicts be?* ("reproduced", "not reproduced" or "undecided")
+# *And bet: what will the two verdicts be?* A claim whose parts hold is "reproduced", one whose parts fail is "not
+# reproduced"; else it is "undecided". (*Refuted*, in the table: four of five seeds or more say no.)
 
 # %%
 my_verdict_on_the_claim = None
@@ -309,8 +311,8 @@ beside("10 verdict on the control", my_verdict_on_the_control, verdicts[1].verdi
 # stopped too early to tell. Three are too few for "holds". With the silent one there might be four, too many for
 # "fails". (What *fragile* means: [lesson 00](00_index.ipynb).)
 #
-# And could three or four have come by luck? The last line of the output takes the runs of the first arm for both sides,
-# as in section 3. These seeds differ more than those, so luck has a better chance.
+# And could three or four have come by luck? The first line of the output takes the runs of the first arm for both
+# sides, as in section 3. These seeds differ more than those, so luck has a better chance.
 #
 # </details>
 

@@ -164,9 +164,9 @@ figure
 # </details>
 #
 # Here is such an order, in a recorded network: all numbers in the plane of its strongest frequency, as in lesson 09.
-# Lines join those that follow each other round the circle. *Play the epochs. When does the circle form? When does the
-# solid green line, the best step, fall?* (The network has several such circles. The best step need not be that of the
-# strongest one. Its line falls slowly at first, and steeply only while the unseen sums come right.)
+# Lines join those that follow each other round the circle. *Play the epochs: the circle forms, and the solid green
+# line, the best step, falls, slowly at first, and steeply only while the unseen sums come right.* (The network has
+# several such circles. The best step need not be that of the strongest one.)
 
 # %% tags=["nbval-ignore-output"]
 widgets.EmbeddingCircle()
@@ -201,9 +201,9 @@ for name in ("x+y", "x-y"):
               f"unseen pairs right {float(one.test_accuracy):4.0%}")  # fmt: skip
 
 # %% [markdown]
-# The most even networks have the most right. Those of $x - y$ with a best step of 0.84 and more have a third right, or
-# less. So how even they are seems to matter. (We saw this after the runs, and ten networks are few. The live network
-# above had 98 % right at 0.84.)
+# With a best step up to 0.76 they have three quarters right or more, and from 0.84 on a third or less. So how even they
+# are seems to matter. (We saw this after the runs, and ten networks are few. The live network above had 98 % right at
+# 0.84.)
 #
 # Now look at $x^2 + y^2$: all five generalise, and none is even. **Even embeddings were not needed**, by this measure.
 # (The numbers could lie evenly in another order than 0, 1, 2, … and its steps.)
@@ -273,9 +273,9 @@ figure
 # They are **twins**: the same glyphs in other cells, and so the same class. A network that ignores *where* a glyph
 # stands gives both the same answer, and need not add anything.
 #
-# As a control, keep twins together: train on all of them or on none. The network and the number of training images
-# stay the same. *What is the greatest share of unseen images that it gets right at any epoch? Guess the median of five
-# seeds, from 0 to 1.*
+# As a control, keep twins together: train on all of them or on none. The network and the number of training images stay
+# the same. *Take each network's best epoch. What share of the unseen images is right there, from 0 to 1? (The median of
+# five seeds.)*
 
 # %%
 my_share_without_twins = None
@@ -327,7 +327,7 @@ viz.claims_map(upto=12)
 # Do the embeddings decide, or the data? **Even embeddings did not decide. For the images the data did: the twins.**
 #
 # - **We know:** MED measures size and frequency as well as order. To be even was not enough for $x - y$ (8,000 epochs),
-#   though the most even had the most right; and, by this measure, not needed for $x^2 + y^2$. Without twins the small
+#   though how even they were seems to matter; and, by this measure, not needed for $x^2 + y^2$. Without twins the small
 #   image network had fewer right at its best epoch than by naming the commonest class (0.12 and 0.20, medians).
 # - **We do not know:** how far the networks of $x^2 + y^2$ answer by relatives, and how they answer the other pairs.
 # - **It would change our minds:** the image network at the paper's size, with twins held back, that answers the unseen.

@@ -192,9 +192,9 @@ beside(
 # In all five. So everything that grows or shrinks at a constant rate, for whatever reason, is half-way before the
 # unseen pairs.
 #
-# KL is ahead of this clock in four seeds, the effective rank in all five. But a clock that slows down, the *logarithm*
-# of the epoch's number, is half-way at 1,600 in seed 0, at the same epoch as the effective rank. So even a large lead
-# can come from a mere clock.
+# KL is ahead of the epoch's number in four seeds, the effective rank in all five. But a clock that slows down, the
+# *logarithm* of the epoch's number, is half-way at 1,600 in seed 0, at the same epoch as the effective rank. So even a
+# large lead can come from a mere clock.
 #
 # **To move before the accuracy is not enough.** What is?
 #
@@ -202,8 +202,8 @@ beside(
 #
 # ## 4. A control: networks that did not grok
 #
-# If a signal shows that a network generalises, it must not go so far in networks that do not. We have two kinds,
-# five networks each, trained for 9,000 epochs. All ten memorised, and none grokked.
+# If a signal shows that a network generalises, it must not reach the same value in networks that do not. We have two
+# kinds, five networks each, trained for 9,000 epochs. All ten memorised, and none grokked.
 #
 # - **No decay:** the weight decay is 0 (lesson 05).
 # - **The trap** of lesson 02: the distractors are random numbers, drawn once for each pair.
@@ -216,7 +216,7 @@ beside(
 my_good = None  # a set of names: {"...", "..."}
 
 
-# %% tags=["hide-output"]
+# %% tags=["hide-input", "hide-output"]
 def values(name, arm):
     """A signal in the five networks of an arm: when they had memorised, and at the end."""
     of = [SIGNALS[name].of(one) for one in evidence.runs(arm)]
@@ -313,8 +313,8 @@ beside("13 sooner with the prior", my_sooner and sorted(my_sooner), sorted(alway
 # - **KL** is what the prior moves, so its early epoch was to be expected. (80 is the first record.)
 # - The **unseen pairs** and the **best step** come much sooner. This is what we would see if they had waited for
 #   attention. (Noise in place of the prior did not help, in the networks of lesson 06.)
-# - The **effective rank** does not come to stay at its mark in four of five seeds, and yet all five networks grok. So
-#   this mark was not needed.
+# - The **effective rank** does not come to stay at its mark in four of five seeds, and yet all five networks grok. (In
+#   most it passes the mark and falls back.) So this mark was not needed.
 #
 # </details>
 #

@@ -68,22 +68,22 @@ LINES: tuple[MapLine, ...] = (
         "structure/least-mass",
         PAPER,
         "where a pull keeps it below 0.05, {5.count} of {5.of} networks stay below 95 %; without a "
-        "pull the least that a number gets is {0} when 95 % are right",
+        "pull the smallest share of one number is {0} when 95 % are right",
     ),
     MapLine(
         3,
         "Networks generalise at one norm of the MLP.",
         "four-phases/goldilocks",
         PAPER,
-        "over five settings of rate and decay the largest is {0.fine} x the least; closer to each "
-        "other than at memorising in {1.count} of {1.of} seeds",
+        "over five settings of rate and decay the largest norm is {0.fine} x the least; closer to "
+        "each other than at memorising in {1.count} of {1.of} seeds",
     ),
     MapLine(
         4,
         "Memorising reduces attention's gradient twice as much as the whole network's.",
         "four-phases/starves-all",
         "Figure 1, as it is read",
-        "attention's share of the whole gradient falls by a factor of {0.fine}",
+        "attention's falls {0.fine} times as much",
     ),
     MapLine(
         4,
