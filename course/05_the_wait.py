@@ -2,8 +2,8 @@
 # # 05 · The wait
 #
 # The network knows its sums by heart. Its loss is close to 0, and so are its gradients (lesson 04). And yet, much
-# later, it answers the unseen sums. Something ends the wait: the epochs from memorising to 95 % of the unseen
-# sums.
+# later, it answers the unseen sums. The wait is the time from memorising to 95 % of the unseen sums. Something
+# ends it.
 #
 # One force does not fade with the loss, because it does not depend on the loss: **weight decay**. At each step
 # every weight loses the same small share of itself. **Does decay end the wait, and how?** You double the decay,
@@ -71,7 +71,7 @@ beside(
 # <details><summary><b>What the three lines show</b> (open after your guess)</summary>
 #
 # The last number is about the same in each: the product wait × decay. So the wait goes *about* as 1/decay. Twice the
-# decay, about half of the wait. (One seed can differ: in the widget it is about 0.7.)
+# decay, about half of the wait. (One seed can differ: with that of the widget we got 0.7.)
 #
 # </details>
 #
@@ -90,11 +90,11 @@ viz.wait_parts(
 )
 
 # %% [markdown]
-# Both parts. So decay does not act on attention alone. What does it do?
+# Compare both parts. Does decay act on attention alone? And what does it do?
 #
 # ## 2. One experiment: switch it off, switch it on
 #
-# One network trains with decay 1 until epoch 400, in the middle of its wait. Then we set the decay to 0. A second
+# One network trains with decay 1 until epoch 400, during its wait. Then we set the decay to 0. A second
 # one trains without decay until epoch 400. Then we set it to 1. Both know their sums by heart by then.
 #
 # *Write for each what comes next, up to epoch 1,900: `"groks"`, or `"waits on"`.* And, harder: *what does the
@@ -186,10 +186,10 @@ for words, one in (("1 → 0", off), ("0 → 1", on)):
 #
 # Here is how weight decay works, in four points that you can retell:
 #
-# 1. The loss is small when the right logit is far ahead of the others. For that the network needs **large
-#    weights**.
+# 1. The loss is small when the right logit is far ahead of the others. As long as the network answers in the same way,
+#    a smaller loss needs **larger weights**.
 # 2. Decay makes **all weights smaller**, at every step. So the right logit falls back, and the loss rises.
-# 3. A larger loss makes **larger gradients and larger steps**. The steps put back what decay took. Where the two
+# 3. A larger loss makes **larger gradients**, and the steps put back what decay took. Where the two
 #    balance, the loss is small, but it does not vanish.
 # 4. So the network **goes on learning**. (The rest is our reading, and not measured.) A weight that serves many sums is
 #    put back by the errors of many sums. A weight that serves one sum, learned by heart, is put back by one. Slowly,
@@ -198,10 +198,10 @@ for words, one in (("1 → 0", off), ("0 → 1", on)):
 # In the table:
 #
 # - *Switched off* (upper half): the norm grows and the loss falls (point 1). The gradient and the step fall with it,
-#   and the least mass stays below 0.25, the mark of lesson 02.
+#   and the least mass stays below 0.25, the threshold of lesson 02.
 # - *Switched on* (lower half): from epoch 400 to 500 the norm falls and the loss rises (point 2), and attention's
 #   gradient and step grow about a hundred-fold or more (point 3). At the end the least mass is above 0.25, and norm
-#   and loss are both lower than at 500: the network adds with smaller weights (point 4).
+#   and loss are both lower than at 500: so it answers with smaller weights, as point 4 has it.
 #
 # (AdamW divides a gradient by its recent size. Why do its steps vanish all the same when decay is off? At first
 # because the recent size still holds the large gradients of before the switch. Later: we do not know.)
@@ -240,7 +240,7 @@ print(f"median and interval of five seeds: {same}")
 beside("05 factor at one rate x decay", my_factor_at_one_product, round(same.median[0], 2))
 
 # %% [markdown]
-# So rate and decay count about alike, if the factor is about 1. Now change one of them. A **power** of −1 means: twice
+# If the factor is 1, rate and decay count alike. Now change one of them. A **power** of −1 means: twice
 # the setting, half of the wait. Four checks: the decay; the decay under another optimizer, Muon; decay and rate with
 # attention *frozen* at the oracle, so that there is no search. Dot: median over the seeds. Bar: its interval. Grey:
 # what we had claimed before the runs.
@@ -313,24 +313,27 @@ beside("05 share of the wait that (5) accounts for", my_share_by_equation_5, rou
 # %% [markdown]
 # <details><summary><b>What became of the formula</b> (open after your guess)</summary>
 #
-# It accounts for a few per cent. (Weights that lose the share $\lambda$ at each step need half of (5): the 2 already
-# doubles the time, and it is still far too short.) **The weights do not shrink freely:** in our live run, from epoch
+# It accounts for a few per cent. (To shrink at the rate $\lambda$ takes only half of (5). So (5)
+# is generous, and still far too short.) **The weights do not shrink freely:** in our live run, from epoch
 # 400 to 500, the steps put back nearly all that decay took.
 #
 # </details>
 #
 # Then why does the wait go as $1/\lambda$? Our guess: where decay and steps balance, decay sets the pace. With twice
-# the decay, what decay takes from a weight and what the steps put back both double.
+# the decay, what decay takes from a weight and what the steps put back both double, so the exchange of point 4 goes
+# twice as fast.
 #
 # ## Case file
 #
-# Does decay end the wait, and how? **Yes: it keeps the loss from vanishing, so the steps go on.**
+# Does decay end the wait, and how? **Yes, in our pair of runs: it keeps the loss from
+# vanishing, so the steps go on.**
 #
 # - **We know:** the larger learning rate × decay, the shorter the wait, in the medians about in proportion. With more
 #   decay both parts of the epochs to 95 % are shorter. Without decay none of five networks groks (lesson 01); one live
 #   run hardly improves when its decay is switched off.
-# - **We doubt:** that the power is exactly −1 (undecided); and equation (5), which misses the wait by a factor of
-#   twenty or more in each of five seeds. Why AdamW's steps stay tiny without decay, we do not know.
+# - **We doubt:** that the power is exactly −1: two of the four intervals lie a little above it. And equation (5), which
+#   misses the wait by a factor of twenty or more in each of five seeds. Why AdamW's steps stay tiny without decay, we
+#   do not know.
 # - **It would change our minds:** a network that groks without decay, while its loss goes to 0.
 #
 # **The map so far:** what is said, what was measured, and the [verdict](00_index.ipynb). (The last line

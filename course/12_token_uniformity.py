@@ -153,9 +153,10 @@ figure
 # %% [markdown]
 # <details><summary><b>What the curves show</b> (open after your guess)</summary>
 #
-# On the left: the embedding first *grows*, and MED grows with it. Then both fall slowly. At the end nearly all unseen
-# sums are right, and MED is *above* its start. On the right: the best step sinks below the shuffled orders. So an
-# order is there, and MED does not show it.
+# On the left: the embedding first *grows*, and MED grows with it. Then both fall slowly, MED less than the size. (The
+# unseen sums rest at about one half meanwhile: mirror images, lesson 01.) At the end nearly all unseen sums are right,
+# and MED is *above* its start. On the right: the best step sinks below the shuffled orders. So an order is there, and
+# MED does not show it.
 #
 # The paper says that MED falls before the unseen pairs are answered. In five recorded seeds of $x + y$ it ends above
 # its start, as here. (With two blocks in place of one it falls, and so does the size of the embedding: [evidence
@@ -165,8 +166,8 @@ figure
 #
 # Here is such an order, in a recorded network: all numbers in the plane of its strongest frequency, as in lesson 09.
 # Lines join those that follow each other round the circle. *Play the epochs: the circle forms, and the solid green
-# line, the best step, falls, slowly at first, and steeply only while the unseen sums come right.* (The network has
-# several such circles. The best step need not be that of the strongest one.)
+# line, the best step, falls: slowly at first, and steeply only when most of the unseen sums are right.* (The network
+# has several such circles. The best step, 13 in the end, is that of another circle.)
 
 # %% tags=["nbval-ignore-output"]
 widgets.EmbeddingCircle()
@@ -201,9 +202,9 @@ for name in ("x+y", "x-y"):
               f"unseen pairs right {float(one.test_accuracy):4.0%}")  # fmt: skip
 
 # %% [markdown]
-# With a best step up to 0.76 they have three quarters right or more, and from 0.84 on a third or less. So how even they
-# are seems to matter. (We saw this after the runs, and ten networks are few. The live network above had 98 % right at
-# 0.84.)
+# The seven with a best step of 0.76 or less have at least 75 % right, and the three with 0.84 or more at most 33 %. So
+# in these ten it seems to matter *how* even they are. (We saw this after the runs. And the live network above had 98 %
+# right at 0.84.)
 #
 # Now look at $x^2 + y^2$: all five generalise, and none is even. **Even embeddings were not needed**, by this measure.
 # (The numbers could lie evenly in another order than 0, 1, 2, … and its steps.)
@@ -309,7 +310,8 @@ viz.row_figure("resnet-grokking", experiments.recorded("resnet-grokking"))
 # lines are single seeds; their accuracy drops now and then. The dotted line at the top: the share of unseen images
 # whose class occurs among the training images at all; without twins it is a little lower.) Without twins (right) the
 # network memorises as soon. But in the median even its best epoch has fewer right than one would by always naming the
-# commonest class. **This network needed the twins.**
+# commonest class. **In its 700 epochs this network needed the
+# twins.**
 #
 # </details>
 #
@@ -324,7 +326,8 @@ viz.claims_map(upto=12)
 # %% [markdown]
 # ## Case file
 #
-# Do the embeddings decide, or the data? **Even embeddings did not decide. For the images the data did: the twins.**
+# Do the embeddings decide, or the data? **To be even was neither enough nor,
+# by this measure, needed. For the images the data decided: the twins.**
 #
 # - **We know:** MED measures size and frequency as well as order. To be even was not enough for $x - y$ (8,000 epochs),
 #   though how even they were seems to matter; and, by this measure, not needed for $x^2 + y^2$. Without twins the small

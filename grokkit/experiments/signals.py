@@ -49,8 +49,8 @@ SIGNALS: Mapping[str, Signal] = MappingProxyType(
         "effective rank": Signal("features", "effective_rank", {"feature_set": "train"}),
         "alpha": Signal("features", "alpha", {"feature_set": "train"}),
         "best step": Signal("uniformity", "best_med", {"order": "natural"}),
-        "Fourier": Signal("witness", "fourier_concentration"),
-        "norm": Signal("witness", "mlp_norm"),
+        "Fourier": Signal("none of the three", "fourier_concentration"),
+        "norm": Signal("none of the three", "mlp_norm"),
         "unseen pairs": Signal("grokking", "unmirrored_accuracy"),
     }
 )
