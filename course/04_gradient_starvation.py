@@ -6,8 +6,9 @@
 # left from which it could learn where to look. The paper says that this is why the network waits: **attention
 # starves**.
 #
-# **Is attention late because its gradient is tiny?** You measure three things from memorising on: the gradient of
-# attention, the gradient of the MLP, and the step that attention then takes.
+# Lesson 02: attention is right only long after memorising. **Is it so late because its gradient is tiny?** You measure
+# three things from memorising on: the gradient of attention, the gradient of the MLP, and the step that attention then
+# takes.
 #
 # *You need:* [lesson 02](02_attention_as_a_posterior.ipynb); the chain rule. *Time:* half an hour.
 
@@ -18,7 +19,6 @@ import torch
 import grokkit
 from grokkit import experiments, viz, widgets
 from grokkit.classroom import beside
-from grokkit.experiments.quantities import fall
 
 live = grokkit.presets["live"]
 
@@ -119,8 +119,8 @@ for seed, one in enumerate(row.runs("baseline")):
 # %% [markdown]
 # <details><summary><b>What the powers show</b></summary>
 #
-# **The gradient falls about in proportion to the loss**: a little less in the live run (first line; so 50-fold and not
-# 100-fold), a little more in these five. So attention starves, and faster than the paper's square root says.
+# **The gradient falls about in proportion to the loss**: a little less in the live run (first line), a little more in
+# these five. So attention starves, and faster than the paper's square root says.
 #
 # </details>
 #
@@ -161,8 +161,7 @@ beside("04 fall of the gradient of the MLP", my_fall_of_the_mlp,
 # <details><summary><b>What the two numbers show</b> (open after your guess)</summary>
 #
 # **The MLP starves, too**: both gradients fall in each of the twenty, attention's in one of them by a factor of only
-# 1.3. So starvation does not single attention out, and by itself it does not explain why attention is late. (Measured
-# otherwise, from the peak before memorising, attention's gradient falls further than the MLP's: see the evidence.)
+# 1.3. So starvation does not single attention out, and by itself it does not explain why attention is late.
 #
 # </details>
 #
@@ -191,8 +190,6 @@ print(
 print(f"    from {steps.min():.1f} to {steps.max():.1f} in {len(steps)} networks")
 kl = [np.median(fresh.at("baseline", "kl", when)) for when in (memorised, come)]
 print(f"KL to the oracle: {kl[0]:.2f} at memorising, {kl[1]:.2f} at 95 % (medians)")
-before = np.median(fall("baseline", "attention_move")(fresh).low)
-print(f"largest step before memorising, over the smallest one after it: {before:.0f} (median)")
 
 # %% [markdown]
 # Here are all three in one run:
@@ -228,8 +225,8 @@ viz.lines(
 # shows. (Could the decay move it there? No. Decay alone shrinks $W_Q$ and $W_K$, and with them the differences between
 # scores. That makes attention even, and the oracle is not even.)
 #
-# (The largest step *before* memorising is 16 times the smallest one after it, in the median. Before the runs we had
-# claimed 10 times at most, and were wrong.)
+# (Attention's gradient falls most of its way just *before* the line, the MLP's after it. So whoever counts from the
+# peak finds another order of the two. Our claims on this, and on the step before memorising, are in the evidence.)
 #
 # </details>
 #
@@ -252,11 +249,12 @@ widgets.RunScrubber()
 #   The MLP starves, too. At 95 % attention's step is 0.6 to 1.9 times as large as at memorising (twenty seeds).
 # - **We doubt:** that a tiny gradient is what makes attention late. With decay, attention goes on moving. What does
 #   make it late, we do not know.
-# - **It would change our minds:** a network in which attention starves and the MLP does not.
+# - **It would change our minds about this:** networks in which attention starves and the MLP does not, and attention is
+#   late in these only.
 #
 # **The map so far:** what is said, what was measured, and the [verdict](00_index.ipynb). (The row on *Figure 1*
-# measures otherwise: from the peak before memorising to the least value after it, against the whole network, in five
-# older runs. So measured, attention's gradient falls further, 1.8 times as far. The claim was twice.)
+# counts from the peak before memorising, against the whole network, in five older runs. Attention's gradient then falls
+# 1.8 times as far. The claim was twice: *missed*.)
 
 # %%
 viz.claims_map(upto=4)

@@ -291,8 +291,9 @@ for name, some in controls.items():
 # %% [markdown]
 # ## 5. The MLP's gradient, and AdamW's steps
 #
-# The lesson measures a fall from the largest value before memorising to the smallest one from there to 95 %. Both are
-# extremes. With the median of each stretch in their place:
+# The lesson compares two epochs, that of memorising and that of 95 %. Our claims measure a fall from the largest value
+# before memorising to the smallest one from there to 95 %. Both of these are extremes. With the median of each stretch
+# in their place:
 
 # %%
 fresh = experiments.row("headlines").evidence(experiments.recorded("headlines"))
