@@ -90,7 +90,11 @@ viz.wait_parts(
 )
 
 # %% [markdown]
-# Compare both parts. Does decay act on attention alone? And what does it do?
+# <details><summary><b>What the bars show</b> (open after you have looked)</summary>
+#
+# Both parts are shorter with more decay. So decay does not act on attention alone.
+#
+# </details>
 #
 # ## 2. One experiment: switch it off, switch it on
 #
@@ -275,8 +279,8 @@ with viz.style():
 figure
 
 # %% [markdown]
-# Three of the four intervals reach out of the grey: *undecided*. But each median is near −1. **So in the medians the
-# product $\lambda$ sets the pace**, with a search and without. (Under Muon we varied the decay only.)
+# Each median is near −1. **So in the medians the wait goes about as $1/\lambda$.** But three of the four intervals
+# reach out of the grey, so this is *undecided*. (Under Muon we varied the decay only.)
 #
 # ## 4. The twist: the paper's formula
 #
@@ -313,9 +317,9 @@ beside("05 share of the wait that (5) accounts for", my_share_by_equation_5, rou
 # %% [markdown]
 # <details><summary><b>What became of the formula</b> (open after your guess)</summary>
 #
-# It accounts for a few per cent. (To shrink at the rate $\lambda$ takes only half of (5). So (5)
-# is generous, and still far too short.) **The weights do not shrink freely:** in our live run, from epoch
-# 400 to 500, the steps put back nearly all that decay took.
+# It accounts for a few per cent. (A weight that loses the share $\lambda$ at each step needs 1 where (5) has 2. So (5)
+# is generous, and still far too short.) **The weights do not shrink freely:** in our live run, from epoch 400 to 500,
+# the steps put back nearly all that decay took.
 #
 # </details>
 #
@@ -331,9 +335,9 @@ beside("05 share of the wait that (5) accounts for", my_share_by_equation_5, rou
 # - **We know:** the larger learning rate × decay, the shorter the wait, in the medians about in proportion. With more
 #   decay both parts of the epochs to 95 % are shorter. Without decay none of five networks groks (lesson 01); one live
 #   run hardly improves when its decay is switched off.
-# - **We doubt:** that the power is exactly −1: two of the four intervals lie a little above it. And equation (5), which
-#   misses the wait by a factor of twenty or more in each of five seeds. Why AdamW's steps stay tiny without decay, we
-#   do not know.
+# - **We doubt:** that the power is exactly −1: two of the four intervals do not contain it (they lie nearer to 0). And
+#   equation (5), which misses the wait by a factor of twenty or more in each of five seeds. Why AdamW's steps stay tiny
+#   without decay, we do not know.
 # - **It would change our minds:** a network that groks without decay, while its loss goes to 0.
 #
 # **The map so far:** what is said, what was measured, and the [verdict](00_index.ipynb). (The last line

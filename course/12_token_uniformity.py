@@ -159,8 +159,8 @@ figure
 # MED does not show it.
 #
 # The paper says that MED falls before the unseen pairs are answered. In five recorded seeds of $x + y$ it ends above
-# its start, as here. (With two blocks in place of one it falls, and so does the size of the embedding: [evidence
-# 12](evidence/12_token_uniformity.ipynb).)
+# its start, as here. (With two blocks, that is attention and MLP twice, it falls, and so does the size of the
+# embedding: [evidence 12](evidence/12_token_uniformity.ipynb).)
 #
 # </details>
 #
@@ -202,12 +202,13 @@ for name in ("x+y", "x-y"):
               f"unseen pairs right {float(one.test_accuracy):4.0%}")  # fmt: skip
 
 # %% [markdown]
-# The seven with a best step of 0.76 or less have at least 75 % right, and the three with 0.84 or more at most 33 %. So
-# in these ten it seems to matter *how* even they are. (We saw this after the runs. And the live network above had 98 %
-# right at 0.84.)
+# In these ten a lower best step goes with more right answers: seven have 0.76 or less, and at least 75 % right; three
+# have 0.84 or more, and at most 33 %. But it is no border: the live network above had 98 % right at 0.84. (And we
+# looked for this after the runs.)
 #
 # Now look at $x^2 + y^2$: all five generalise, and none is even. **Even embeddings were not needed**, by this measure.
-# (The numbers could lie evenly in another order than 0, 1, 2, … and its steps.)
+# (The numbers could lie evenly in another order than 0, 1, 2, … and its steps. Its lowest shuffled order is lower than
+# the others', perhaps because $i$ and $-i$ lie close together; we did not test this.)
 #
 # How can a network do without order? With squares there is another way to many answers. $i$ and $-i$ have the same
 # square. So $(i, j)$ has the same answer as $(-i, j)$, $(j, i)$ and so on: it has up to seven such *relatives*. How
@@ -241,9 +242,9 @@ for spec, one in zip(
 # ## 4. The twist: a network that reads images
 #
 # This network reads images. An image has four cells, and in each a **glyph**: a blank, or a polygon with spokes. The
-# class of an image is the sum of all sides. A convolutional network (a ResNet) memorises some of the images, and later
-# answers the others. Here are an unseen image and one that it was trained on. (Our images are smaller than the
-# paper's.)
+# class of an image is the sum of all polygons' sides. A convolutional network (a ResNet) memorises some of the images,
+# and later answers the others. Here are an unseen image and one that it was trained on. (Our images are smaller than
+# the paper's.)
 
 # %%
 spec = experiments.row("resnet-grokking").arms()["with twins"][0]

@@ -168,7 +168,7 @@ figure
 # %%
 my_count = None
 
-# %% tags=["hide-input", "hide-output"]
+# %% tags=["hide-output"]
 clock = np.array(
     [
         half_way(one.epoch.values, one.epoch.values.astype(float), start)
@@ -216,7 +216,7 @@ beside(
 my_good = None  # a set of names: {"...", "..."}
 
 
-# %% tags=["hide-input", "hide-output"]
+# %% tags=["hide-output"]
 def values(name, arm):
     """A signal in the five networks of an arm: when they had memorised, and at the end."""
     of = [SIGNALS[name].of(one) for one in evidence.runs(arm)]

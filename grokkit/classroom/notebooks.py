@@ -186,7 +186,14 @@ def _generate(source: Path) -> NotebookNode:
     for cell in script.cells:
         if cell.cell_type == "markdown":
             cell.source = costs.fill(cell.source, known_costs)
-        for tag in cell.metadata.get("tags", ()):
+        tags = cell.metadata.get("tags", ())
+        if _FOLDED.keys() <= set(tags):
+            where = first_line(cell.source)
+            raise NotebookError(
+                f"{source.name}: the cell {where!r} folds its code and its output; JupyterLab "
+                "then shows neither: fold one of them"
+            )
+        for tag in tags:
             if tag in _FOLDED:
                 cell.metadata.setdefault("jupyter", {})[_FOLDED[tag]] = True
         cell.id = content_id(cell)

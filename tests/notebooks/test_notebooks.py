@@ -204,6 +204,15 @@ def test_a_notebook_that_is_not_fit_to_show_is_refused(tmp_path: Path, cell: str
     assert old.read_text() == "as it was"
 
 
+def test_a_cell_whose_code_and_output_are_both_folded_is_refused(tmp_path: Path):
+    # JupyterLab then shows one line of dots, and nobody finds what is under it.
+    lesson(tmp_path, '# %% tags=["hide-input", "hide-output"]\nprint(1)\n')
+    with pytest.raises(
+        notebooks.NotebookError, match="'print\\(1\\)' folds its code and its output"
+    ):
+        notebooks.build(tmp_path)
+
+
 def test_a_source_that_asks_for_another_kernel_is_refused(tmp_path: Path):
     lesson(
         tmp_path,
