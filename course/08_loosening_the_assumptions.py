@@ -270,9 +270,9 @@ for kind, w in weights.items():
 # %% [markdown]
 # <details><summary><b>What this shows</b></summary>
 #
-# In training nothing ever stood in the new places, so the network learned nothing about them. A letter there is turned
-# away all the same, because it is a letter. A random number is not: as a token it is like the two that matter. So
-# three quarters of the attention go elsewhere, and the MLP never met such mixtures. ([The
+# In training nothing ever stood in the new places, so the network learned nothing about them. A letter there is mostly
+# turned away all the same, because it is a letter. A random number is not: as a token it is like the two that matter.
+# So three quarters of the attention go elsewhere, and the MLP never met such mixtures. ([The
 # evidence](evidence/08_loosening_the_assumptions.ipynb), section 2, takes the scores apart.)
 #
 # </details>
@@ -296,7 +296,7 @@ print(f"claimed: a gain of 0.05 with letters and with random numbers -> {claim.l
 # %% [markdown]
 # With letters nothing could be gained: without the prior 0.99 is right already. With random numbers hardly any sum is
 # right with the prior (the live network had more) or without it. (Guessing gives 0.02.) But without the prior these
-# networks fail at six tokens already. So neither kind could show much of a gain. **At 24 tokens the prior brings no
+# networks fail at six tokens already. **At 24 tokens the prior brings no
 # gain of 0.05, with either kind of distractors.**
 #
 # ## 3. The twist: must it know where?

@@ -167,7 +167,7 @@ figure
 # Here is such an order, in a recorded network: all numbers in the plane of its strongest frequency, as in lesson 09.
 # Lines join those that follow each other round the circle. *Play the epochs: the circle forms, and the solid green
 # line, the best step, falls: slowly at first, and steeply only when most of the unseen sums are right.* (The network
-# has several such circles. The best step, 13 in the end, is that of another circle.)
+# has several such circles. The shortest walk, in steps of 13, belongs to another one.)
 
 # %% tags=["nbval-ignore-output"]
 widgets.EmbeddingCircle()
@@ -202,13 +202,13 @@ for name in ("x+y", "x-y"):
               f"unseen pairs right {float(one.test_accuracy):4.0%}")  # fmt: skip
 
 # %% [markdown]
-# In these ten a lower best step goes with more right answers: seven have 0.76 or less, and at least 75 % right; three
-# have 0.84 or more, and at most 33 %. But it is no border: the live network above had 98 % right at 0.84. (And we
+# In these ten a lower best step mostly goes with more right answers: seven have 0.76 or less, and at least 75 % right;
+# three have 0.84 or more, and at most 33 %. But it is no border: the live network above had 98 % right at 0.84. (And we
 # looked for this after the runs.)
 #
 # Now look at $x^2 + y^2$: all five generalise, and none is even. **Even embeddings were not needed**, by this measure.
-# (The numbers could lie evenly in another order than 0, 1, 2, … and its steps. Its lowest shuffled order is lower than
-# the others', perhaps because $i$ and $-i$ lie close together; we did not test this.)
+# (The numbers could lie evenly in another order than 0, 1, 2, … and its steps. Why its lowest
+# shuffled order is lower than the others', we do not know.)
 #
 # How can a network do without order? With squares there is another way to many answers. $i$ and $-i$ have the same
 # square. So $(i, j)$ has the same answer as $(-i, j)$, $(j, i)$ and so on: it has up to seven such *relatives*. How
@@ -276,8 +276,8 @@ figure
 # stands gives both the same answer, and need not add anything.
 #
 # As a control, keep twins together: train on all of them or on none. The network and the number of training images stay
-# the same. *Take each network's best epoch. What share of the unseen images is right there, from 0 to 1? (The median of
-# five seeds.)*
+# the same. *Of the networks without twins, take each one's best epoch. What share of the unseen images is right there,
+# from 0 to 1? (The median of five seeds.)*
 
 # %%
 my_share_without_twins = None

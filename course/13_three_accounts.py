@@ -192,9 +192,9 @@ beside(
 # In all five. So everything that grows or shrinks at a constant rate, for whatever reason, is half-way before the
 # unseen pairs.
 #
-# KL is ahead of the epoch's number in four seeds, the effective rank in all five. But a clock that slows down, the
-# *logarithm* of the epoch's number, is half-way at 1,600 in seed 0, at the same epoch as the effective rank. So even a
-# large lead can come from a mere clock.
+# KL is ahead of the epoch's number in four seeds, the effective rank in all five, the best step in one. But a clock
+# that slows down, the *logarithm* of the epoch's number, is half-way at 1,600 in seed 0, at the same epoch as the
+# effective rank. So even a large lead can come from a mere clock.
 #
 # **To move before the accuracy is not enough.** What is?
 #
@@ -288,8 +288,8 @@ figure
 # can: the KL prior of lesson 06 (β = 1) tells the network where to look.
 #
 # Without the prior, KL comes to its mark, 0.19, at epoch 2,800 in seed 0. When does it come there *with* the prior, and
-# stay past it? Ask the same of the others. *Which of the effective rank, the best step and the unseen pairs come to
-# their marks sooner with the prior, in all five seeds?*
+# stay past it? Ask the same of the others; the marks stay those without the prior. *Which of the effective rank, the
+# best step and the unseen pairs come to their marks sooner with the prior, in all five seeds?*
 
 # %%
 my_sooner = None  # of "effective rank", "best step" and "unseen pairs", a set: {"...", "..."}
@@ -313,7 +313,7 @@ beside("13 sooner with the prior", my_sooner and sorted(my_sooner), sorted(alway
 # - **KL** is what the prior moves, so its early epoch was to be expected. (80 is the first record.)
 # - The **unseen pairs** and the **best step** come much sooner. This is what we would see if they had waited for
 #   attention. (Noise in place of the prior did not help, in the networks of lesson 06.)
-# - The **effective rank** does not come to stay at its mark in four of five seeds, and yet all five networks grok. (In
+# - The **effective rank** does not stay past its mark in four of five seeds, and yet all five networks grok. (In
 #   most it passes the mark and falls back.) So this mark was not needed.
 #
 # </details>
@@ -325,8 +325,8 @@ beside("13 sooner with the prior", my_sooner and sorted(my_sooner), sorted(alway
 # 1. come half-way *before* the unseen pairs? (Wanted: 4 or 5.)
 # 2. end past its mark *without decay*? (Wanted: 0.)
 # 3. end past its mark in the *trap*? (Wanted: 0.)
-# 4. come to stay at its mark *with the prior*? (Wanted: 5, for all five grok. KL is what the prior moves, so it is left
-#    out.)
+# 4. come past its mark, and stay there, *with the prior*? (Wanted: 5, for all five grok. KL is what the prior moves, so
+#    it is left out.)
 
 # %%
 print(f"{'':16}{'before (1)':>14}{'no decay (2)':>14}{'trap (3)':>14}{'prior (4)':>14}")
