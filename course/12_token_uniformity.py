@@ -153,10 +153,9 @@ figure
 # %% [markdown]
 # <details><summary><b>What the curves show</b> (open after your guess)</summary>
 #
-# On the left: the embedding first *grows*, and MED grows with it. Then both fall slowly, MED less than the size. (The
-# unseen sums rest at about one half meanwhile: mirror images, lesson 01.) At the end nearly all unseen sums are right,
-# and MED is *above* its start. On the right: the best step sinks below the shuffled orders. So an order is there, and
-# MED does not show it.
+# On the left: the embedding first *grows*, and MED grows with it. Then both fall slowly, MED less than the size. At the
+# end nearly all unseen sums are right, and MED is *above* its start. On the right: the best step sinks below the
+# shuffled orders. So an order is there, and MED does not show it.
 #
 # The paper says that MED falls before the unseen pairs are answered. In five recorded seeds of $x + y$ it ends above
 # its start, as here. (With two blocks, that is attention and MLP twice, it falls, and so does the size of the
@@ -308,11 +307,9 @@ viz.row_figure("resnet-grokking", experiments.recorded("resnet-grokking"))
 # <details><summary><b>What the control shows</b> (open after your guess)</summary>
 #
 # With twins (left) it looks like grokking: the training images are known early, the unseen ones much later. (Thin
-# lines are single seeds; their accuracy drops now and then. The dotted line at the top: the share of unseen images
-# whose class occurs among the training images at all; without twins it is a little lower.) Without twins (right) the
-# network memorises as soon. But in the median even its best epoch has fewer right than one would by always naming the
-# commonest class. **In its 700 epochs this network needed the
-# twins.**
+# lines: single seeds. Dotted: the share of unseen images whose class occurs among the training images.) Without twins
+# (right) the network memorises as soon. But in the median even its best epoch has fewer right than one would by always
+# naming the commonest class. **In its 700 epochs this network needed the twins.**
 #
 # </details>
 #

@@ -149,14 +149,12 @@ figure
 # <details><summary><b>What the five seeds show</b> (open after your guess)</summary>
 #
 # The order is the same in every seed: first the **effective rank**, then **KL**, then the **best step**. Each is
-# half-way before the unseen pairs in at least four of five seeds. (In two places the lead is one record, 80 epochs: KL
-# before the best step in seed 2, and the best step before the unseen pairs in seed 0.) So each of the three papers
+# half-way before the unseen pairs in at least four of five seeds. (In two places the lead is
+# one record only, 80 epochs.) So each of the three papers
 # could stop here and say: *my signal moves before the accuracy.*
 #
-# The effective rank goes another way than its paper expects. It rises to a peak shortly
-# before the unseen pairs are half-way, and falls back by a part. Over the whole run it *rises*, in every seed, and our
-# rule dates this rise. (In the
-# networks of lesson 11 it falls. Evidence 13 has both.)
+# The effective rank goes another way than its paper expects: over the whole run it *rises*, in every seed, and our rule
+# dates this rise. (In the networks of lesson 11 it falls: evidence 13.)
 #
 # </details>
 #
@@ -275,10 +273,9 @@ figure
 # KL and the best step end short of the mark in all ten. The **effective rank** does not: in the trap it ends past the
 # mark in three of five networks. So the signal that came first does not show that a network generalises.
 #
-# Before the runs we had claimed that KL *changes* little in the trap. That was wrong. KL falls a lot
-# there, but from a very high start: it ends above 1.4, and the grokking networks had about 0.4 when they memorised. The
-# rule used here, to ask where it ends, was made afterwards. So it was tested on five fresh seeds, and it held (evidence
-# 13).
+# Before the runs we had claimed that KL *changes* little in the trap. That was wrong: KL falls a lot there, but from a
+# very high start, and ends above 1.4. To ask where it *ends* came afterwards. So this rule was tested on five fresh
+# seeds, and it held (evidence 13).
 #
 # </details>
 #
