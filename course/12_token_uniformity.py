@@ -180,13 +180,16 @@ widgets.EmbeddingCircle()
 
 # %%
 evidence = experiments.row("med-tracking").evidence(experiments.recorded("med-tracking"))
+ends = {
+    name: [one.sel(order="natural").isel(epoch=-1) for one in evidence.runs(name)]
+    for name in ("x+y", "x-y", "x^2+y^2")
+}
 print(f"{'':8} generalises     even at the end     best step     lowest shuffled")
-for name in ("x+y", "x-y", "x^2+y^2"):
-    ends = [one.sel(order="natural").isel(epoch=-1) for one in evidence.runs(name)]
-    even = sum(bool(one.best_med < one.best_med_null) for one in ends)
+for name, last in ends.items():
+    even = sum(bool(one.best_med < one.best_med_null) for one in last)
     reached = sum(evidence.grokked(name, 0.95).reached)
-    order = np.median([float(one.best_med) for one in ends])
-    luck = np.median([float(one.best_med_null) for one in ends])
+    order = np.median([float(one.best_med) for one in last])
+    luck = np.median([float(one.best_med_null) for one in last])
     print(f"{name:8} {reached} of 5 seeds {even:9} of 5 seeds {order:13.2f} {luck:15.2f}")
 
 # %% [markdown]
@@ -195,8 +198,7 @@ for name in ("x+y", "x-y", "x^2+y^2"):
 
 # %%
 for name in ("x+y", "x-y"):
-    ends = [one.sel(order="natural").isel(epoch=-1) for one in evidence.runs(name)]
-    for one in sorted(ends, key=lambda one: float(one.best_med)):
+    for one in sorted(ends[name], key=lambda one: float(one.best_med)):
         print(f"{name}: best step {float(one.best_med):.2f}, "
               f"unseen pairs right {float(one.test_accuracy):4.0%}")  # fmt: skip
 

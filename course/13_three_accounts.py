@@ -69,15 +69,15 @@ evidence = experiments.row("three-accounts").evidence(history)
 runs = evidence.runs("baseline")
 since = evidence.memorised("baseline").values
 signals = ["KL", "effective rank", "best step"]
-dates = {
-    name: np.array(
-        [
-            half_way(one.epoch.values, SIGNALS[name].of(one), start)
-            for one, start in zip(runs, since, strict=True)
-        ]
-    )
-    for name in [*signals, "unseen pairs"]
-}
+
+
+def half_ways(of):
+    """The epochs at which something of the five networks is half-way."""
+    pairs = zip(runs, since, strict=True)
+    return np.array([half_way(one.epoch.values, of(one), start) for one, start in pairs])
+
+
+dates = {name: half_ways(SIGNALS[name].of) for name in [*signals, "unseen pairs"]}
 grok = dates["unseen pairs"]
 epochs, right = runs[0].epoch.values, SIGNALS["unseen pairs"].of(runs[0])
 after = epochs >= since[0]
@@ -167,12 +167,7 @@ figure
 my_count = None
 
 # %% tags=["hide-output"]
-clock = np.array(
-    [
-        half_way(one.epoch.values, one.epoch.values.astype(float), start)
-        for one, start in zip(runs, since, strict=True)
-    ]
-)
+clock = half_ways(lambda one: one.epoch.values.astype(float))
 print("The result: half-way at epoch")
 print(f"{'':19}" + "".join(f"  seed {seed}" for seed in range(len(runs))))
 print(f"{'number of the epoch':19}" + "".join(f"{epoch:8,.0f}" for epoch in clock))
@@ -215,25 +210,25 @@ my_good = None  # a set of names: {"...", "..."}
 
 
 # %% tags=["hide-output"]
-def values(name, arm):
-    """A signal in the five networks of an arm: when they had memorised, and at the end."""
-    of = [SIGNALS[name].of(one) for one in evidence.runs(arm)]
-    known = evidence.memorised(arm).values
-    start = [
-        one[run.epoch.values == at].item()
-        for one, run, at in zip(of, evidence.runs(arm), known, strict=True)
-    ]
-    return np.array(start), np.array([one[-1] for one in of])
+def last(name, arm):
+    """The last value of a signal in the five networks of an arm."""
+    return np.array([SIGNALS[name].of(one)[-1] for one in evidence.runs(arm)])
+
+
+def when_memorised(name):
+    """A signal's value in the five networks that grok, when they had memorised."""
+    pairs = zip(runs, since, strict=True)
+    return np.array([SIGNALS[name].of(one)[one.epoch.values == at].item() for one, at in pairs])
 
 
 def past(name, these):
     """Whether values are past the mark, each of its own seed."""
-    start, end = values(name, "baseline")
+    start, end = when_memorised(name), last(name, "baseline")
     return (these - start) / (end - start) >= 0.5
 
 
 controls = {"no decay": "no decay", "random distractors": "the trap"}
-there = {name: {arm: values(name, arm)[1] for arm in controls} for name in signals}
+there = {name: {arm: last(name, arm) for arm in controls} for name in signals}
 good = {name for name in signals if not any(past(name, one).any() for one in there[name].values())}
 print("The result:")
 known = min(evidence.final(arm, "train_accuracy").min() for arm in controls)
@@ -250,7 +245,7 @@ with viz.style():
         "one dot a seed; filled: past the mark of its own seed (the small tick)",
     )
     for ax, name in zip(figure.subplots(1, 3, sharey=True), signals, strict=True):
-        start, end = values(name, "baseline")
+        start, end = when_memorised(name), last(name, "baseline")
         rows = {"groks: when memorised": start, "groks: at the end": end}
         rows |= {f"{words}: at the end": there[name][arm] for arm, words in controls.items()}
         color = SIGNAL_LOOKS[name]["color"]

@@ -55,18 +55,20 @@ PAGES = [
 ]
 
 
+def links(page):
+    return re.findall(r"\]\((?!http|mailto|#)([^)#\s]+)(?:#[^)]*)?\)", page.read_text("utf-8"))
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_file_that_is_linked_is_there(page):
-    links = re.findall(r"\]\((?!http|mailto|#)([^)#\s]+)(?:#[^)]*)?\)", page.read_text("utf-8"))
-    assert [link for link in links if not (page.parent / link).exists()] == []
+    assert [link for link in links(page) if not (page.parent / link).exists()] == []
 
 
 @pytest.mark.parametrize(
     "page", [p for p in PAGES if p.suffix == ".py"], ids=lambda page: page.stem
 )
 def test_no_notebook_links_to_a_folder_which_jupyterlab_cannot_open(page):
-    links = re.findall(r"\]\((?!http|mailto|#)([^)#\s]+)(?:#[^)]*)?\)", page.read_text("utf-8"))
-    assert [link for link in links if (page.parent / link).is_dir()] == []
+    assert [link for link in links(page) if (page.parent / link).is_dir()] == []
 
 
 def test_the_readme_links_to_the_course():
